@@ -27,6 +27,7 @@ import { createConsoleFinder } from './owner/developers/console.ts';
 import { notFoundPage } from './owner/message-pages.ts';
 import { keptFormatters } from './owner/ui/formats.ts';
 import { NotificationSender } from './owner/notifications/sender.ts';
+import { iconFile } from './http/look/look.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { type Accounts, createAccounts } from './accounts/sessions.ts';
 import type { SsoSettings } from './accounts/sso/providers.ts';
@@ -253,6 +254,7 @@ function createRoutes(
         ...restRoutes(versions, { gate, store, clock, log }),
         ...docsRoutes({ versions, baseUrl, findConsole }),
       ]),
+      iconFile.route,
       ...presenceRoutes(baseUrl),
       ...(config.baseUrl === undefined
         ? []

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Line, readLines } from './lines.ts';
+import { firstOwnNumber } from '../own-number.ts';
+import { type Line, readLines, recordNameOf } from './lines.ts';
 
 const limit = 4 * 1024 * 1024;
 
@@ -101,4 +102,12 @@ test('yields the lines before a stream error, then throws it', async () => {
     for await (const chunk of readLines(broken())) seen.push(...chunk.map(({ text }) => text));
   }, /broken/);
   assert.deepEqual(seen, ['a', 'b']);
+});
+
+test('names a record by an id that the file has, never by a number derived from it', () => {
+  const line = { number: 3, text: '' };
+  const record = { type: 'subscription', id: firstOwnNumber } as const;
+  assert.equal(recordNameOf(line, record), undefined);
+  assert.equal(recordNameOf({ ...line, sourceId: 'sub_1' }, record), 'subscription sub_1');
+  assert.equal(recordNameOf(line, { ...record, id: 1001 }), 'subscription 1001');
 });

@@ -11,6 +11,7 @@ import type { Field } from '../records/fields.ts';
 import { isInFuture, lyingInFuture } from '../records/values.ts';
 import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
+import { firstOwnNumber } from '../own-number.ts';
 import type { ValueSighting } from './histories/past-values.ts';
 import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
@@ -50,7 +51,9 @@ export function recordNameOf(
     sourceIds = [],
   }: Pick<Unparsed, 'type' | 'id'> & Partial<Pick<ParsedRecord, 'sourceIds'>>,
 ): string | undefined {
-  const known = line.sourceId ?? sourceIds.find(({ isOwn }) => isOwn)?.sourceId ?? id;
+  const own = sourceIds.find(({ isOwn }) => isOwn)?.sourceId;
+  // Derived numbers are in no file.
+  const known = line.sourceId ?? own ?? (Number(id) < firstOwnNumber ? id : undefined);
   return known === undefined || type === 'unknown' ? undefined : `${type} ${known}`;
 }
 

@@ -68,11 +68,11 @@ export async function* readCsv(
   });
   const unterminated = () =>
     new CommandError(
-      `${file}:${line}: the row that starts here does not end; is a closing quote missing, or the mapping's quote character wrong? Earlier records may have been stored.`,
+      `${file}:${line}: the row that starts here does not end; is a closing quote missing, or another character used for quotes? Earlier records may have been stored.`,
     );
   const tooLong = () =>
     new CommandError(
-      `${file}:${line}: the row that starts here is longer than ${maxRowBytes} bytes; if it should not be, a closing quote is missing, or the mapping's quote character is wrong. Earlier records may have been stored.`,
+      `${file}:${line}: the row that starts here is longer than ${maxRowBytes} bytes; if it should not be, a closing quote is missing, or another character is used for quotes. Earlier records may have been stored.`,
     );
   let failure: Error | undefined;
   parser.on('error', (error) => (failure ??= error)).resume();

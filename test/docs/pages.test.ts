@@ -132,7 +132,7 @@ describe('the documentation', () => {
     const { headers } = await receive(`${baseUrl}/docs/quick-start`);
     assert.equal(
       headers['content-security-policy'],
-      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     );
     assert.deepEqual(page.match(/<script[^>]*>[^<]*/g)?.length, 1);
     assert.doesNotMatch(page, /<style|<iframe|<img| style=| on\w+=/i);

@@ -121,8 +121,8 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await inspect(page, 'keys');
     for (const width of [1440, 768, 360]) {
       await page.setViewportSize({ width, height: 800 });
-      const state = await page.getByText(/^Replaced; expires/).boundingBox();
-      const links = page.getByRole('row').filter({ hasText: 'Replaced; expires' });
+      const state = await page.getByText(/^Replaced by/).boundingBox();
+      const links = page.getByRole('row').filter({ hasText: 'Replaced by' });
       const tried = await links.getByRole('link', { name: 'Test' }).boundingBox();
       assert.ok(state && tried && tried.y >= state.y + state.height, `${width} px`);
     }

@@ -214,7 +214,17 @@ onOneDatabase('the page of a customer', (open) => {
       assert.ok(plain(text).includes(problem), plain(text));
       assert.ok(text.includes(`value="${address}"`), 'what was written stays');
     }
+    // Where no platform keeps the customer, those who may say where it opens are led there.
+    const asked = /href="([^"]*)"\s*>Set where this opens</;
+    assert.equal(asked.exec(await see('/customers/501'))?.[1], path);
+    assert.doesNotMatch(await see(`/customers/${customer}`), asked);
+    const { visitor: analyst } = await signedInOwner(
+      { ...world, shop },
+      { shopId: shop.id, role: 'analyst' },
+    );
+    assert.doesNotMatch((await analyst.get(`${home}/customers/501`)).text, asked);
     assert.equal((await save(' https://admin.example/c?id={id}&again={id} ')).status, 303);
+    assert.doesNotMatch(await see('/customers/501'), asked);
     const page = await see(`/customers/${customer}`);
     assert.match(page, /href="https:\/\/admin\.example\/c\?id=cus_1&amp;again=cus_1"/);
     assert.match(plain(page), /Open in admin\.example/);

@@ -106,7 +106,7 @@ onOneDatabase('the owner’s pages', (open) => {
     for (const { headers, text } of pages) {
       assert.equal(
         headers.get('content-security-policy'),
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       );
       assert.equal(headers.get('x-frame-options'), 'DENY');
       assert.equal(headers.get('cache-control'), 'private, no-store');
@@ -114,10 +114,10 @@ onOneDatabase('the owner’s pages', (open) => {
       assert.equal(headers.get('referrer-policy'), 'same-origin');
       assert.doesNotMatch(
         text,
-        /<script(?! src="\/app\/(?:copy|count|frame|passkeys|search|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
+        /<script(?! src="\/app\/(?:frame|passkeys|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
       );
     }
-    const sheet = /href="(\/app\/style-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';
+    const sheet = /href="(\/app\/frame-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';
     const style = await visitor.get(sheet);
     assert.equal(style.headers.get('content-type'), 'text/css; charset=utf-8');
     assert.match(style.headers.get('cache-control') ?? '', /immutable/);

@@ -318,7 +318,9 @@ onOneDatabase('the use of a key', (open) => {
       const noticeAt = async (address: string) =>
         /<p class="notice"[^>]*>(.*?)<\/p>/s
           .exec((await visitor.get(address)).text)?.[1]
-          ?.replace(/<[^>]*>/g, '');
+          ?.replace(/<[^>]*>/g, '')
+          .replace(/\s+/g, ' ')
+          .trim();
       await visitor.get(`${path}/${used.id}/revoke`);
       const done = await visitor.post(`${path}/${used.id}/revoke`);
       assert.equal(done.location, `${path}?done=revoked&key=${used.id}`);

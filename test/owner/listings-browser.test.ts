@@ -88,6 +88,12 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     assert.equal(copied, ids.join('\n'));
     await page.getByRole('link', { name: 'Previous' }).click();
     await page.getByText('1 to 100 of 150').waitFor();
+    await page.getByRole('link', { name: 'Columns' }).click();
+    await page.getByLabel('Next billing').uncheck();
+    await page.locator('.shown-columns button').click();
+    await page.waitForURL('**/subscriptions?rows=100&columns=*');
+    assert.equal(await heads.count(), 7);
+    await page.goBack();
     await page.getByRole('link', { name: 'Paused' }).click();
     await page.waitForURL('**/subscriptions?status=paused&rows=100');
 
@@ -242,6 +248,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.locator('details.shop.menu summary').click();
     await page.getByRole('link', { name: 'Kaffee & Kuchen' }).click();
     await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
+    await follow(page.getByRole('link', { name: 'Columns' }));
+    await page.getByLabel('Next billing').waitFor();
     await follow(page.getByRole('link', { name: 'Active' }));
     // Anywhere in the row except on its dates.
     await page

@@ -124,7 +124,7 @@ onOneDatabase('the figures of the recovery page', (open) => {
       }
       // Every amount, and the rates by code.
       for (const [, href = '', amount = ''] of page.matchAll(
-        /<td class="amount">\s*<a href="([^"]*)"\s*>€([\d.,]+)<\/a\s*>/g,
+        /<td class="amount"[^>]*>\s*<a href="([^"]*)"\s*>€([\d.,]+)<\/a\s*>/g,
       )) {
         const csv = href.replaceAll('&amp;', '&').replace('/closed', '/closed.csv');
         const cents = csvRows(await load(csv)).map((each) =>
@@ -134,7 +134,7 @@ onOneDatabase('the figures of the recovery page', (open) => {
         assert.equal(sum, Math.round(Number(amount.replace(',', '')) * 100), href);
       }
       for (const [, counts = '', href = ''] of page.matchAll(
-        /((?:<td class="number">\s*<a href="[^"]*code=[^"]*"\s*>\d+<\/a\s*>\s*<\/td>\s*){2})<td class="number">\s*<a href="([^"]*)"/g,
+        /((?:<td class="number" data-label="\w+">\s*<a href="[^"]*code=[^"]*"\s*>\d+<\/a\s*>\s*){2})<td class="number main" data-label="Rate">\s*<a href="([^"]*)"/g,
       )) {
         const sum = plain(counts)
           .split(' ')

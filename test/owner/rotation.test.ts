@@ -5,9 +5,11 @@ import { auditOf } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 import { type World, createShop, createTestKey, get, startWorld } from '../support/world.ts';
+import { plain } from './page-text.ts';
 import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 
 const hour = 3_600_000;
+const wordsOf = ({ text }: Page) => plain(text).replace(/\s+([,.])/g, '$1');
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
 onOneDatabase('an expiring or rotated key', (open) => {
@@ -104,7 +106,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
       id: keyIdIn(await visitor.get(rotation)),
       overlap: '0',
     });
-    assert.match(page.text, /The old key has been revoked/);
+    assert.match(wordsOf(page), /The old key, …[\w-]{4}, has been revoked\. Requests with it/);
     // So that it is also refused by an instance whose clock is behind.
     const keys = await listKeys(world.store.write, shop.id);
     assert.ok(keys.find(({ id }) => id === old.id)?.revokedAt);
@@ -123,12 +125,38 @@ onOneDatabase('an expiring or rotated key', (open) => {
     assert.equal((await listKeys(world.store.write, shop.id)).length, 2);
     assert.equal((await visitor.get(rotation)).location, path);
     const { text } = await visitor.get(path);
-    assert.match(text, /Replaced; expires <time/);
+    assert.match(text, /Replaced by <code>…[\w-]{4}<\/code>\.\s+Works until <time/);
     const log = await auditOf(world.store.write, shop.id, 'key_');
     assert.deepEqual(log.map(({ what, target }) => [what, target?.startsWith(old.id)]).toSorted(), [
       ['key_created', false],
       ['key_rotated', true],
     ]);
+  });
+
+  test('says which key works until when, also once the new one is revoked', async () => {
+    const { visitor, old, path, rotation } = await openShop();
+    const see = async (address: string) => wordsOf(await visitor.get(address));
+    const id = keyIdIn(await visitor.get(rotation));
+    const page = await visitor.post(rotation, { id, overlap: '24' });
+    const [oldEnd, newEnd] = [old.key, keyOf(page)].map((each) => `…${each.slice(-4)}`);
+    const [, end = ''] = /works until (.*? UTC), beside this one\./.exec(wordsOf(page)) ?? [];
+    assert.equal(Date.parse(end), Math.floor((world.clock.now() + 24 * hour) / 60_000) * 60_000);
+    const live = await see(path);
+    assert.ok(live.includes(`Replaces ${oldEnd}.`), live);
+    assert.ok(live.includes(`Replaced by ${newEnd}. Works until ${end}`), live);
+    const goesOn = `Its new key, ${newEnd}, goes on working.`;
+    assert.ok((await see(`${path}/${old.id}/revoke`)).includes(goesOn));
+    const stays = `The key that it replaced, ${oldEnd}, works until ${end}.`;
+    assert.ok((await see(`${path}/${id}/revoke`)).includes(stays));
+    const { location } = await visitor.post(`${path}/${id}/revoke`);
+    assert.deepEqual([await ask(old.key), await ask(keyOf(page))], [200, 401]);
+    const revoked = await see(location ?? '');
+    assert.ok(revoked.includes(`Key revoked. It was never used. ${stays}`), revoked);
+    await visitor.post(`${path}/${old.id}/revoke`);
+    // The lease of its last use.
+    world.clock.advance(1_100);
+    assert.equal(await ask(old.key), 401);
+    assert.doesNotMatch(await see(location ?? ''), /orks until/);
   });
 
   test('expires no later when it is replaced, and cannot be replaced after it was revoked', async () => {

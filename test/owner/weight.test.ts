@@ -118,7 +118,7 @@ onOneDatabase('the weight of a page', (open) => {
     assert.deepEqual(heavier(pages), []);
   });
 
-  test('is at most 40 kB with 50 payments outstanding, and where a third of the customers were contacted', async () => {
+  test('is at most 40 kB with 50 payments outstanding, however many of the customers were contacted', async () => {
     const isAhead = (at: unknown) => typeof at === 'string' && at > now;
     const failed = imported
       .filter((record) => record.type === 'subscription' && isAhead(record.nextBillingDate))
@@ -149,12 +149,16 @@ onOneDatabase('the weight of a page', (open) => {
     const owner = await findOwnerByEmail(world.store.write, email);
     await world.store.write`
       update owners.accounts set name = 'Anna Kowalska' where owner_id = ${owner?.ownerId ?? ''}`;
-    await world.store.write`
+    const contact = (of: number) => world.store.write`
       insert into contacted_cases (shop_id, subscription_id, opened_at, contacted_at, contacted_by)
       select shop_id, subscription_id, opened_at, opened_at, ${owner?.ownerId ?? ''}
-      from dunning_cases where shop_id = ${ofStripe.shop.id} and subscription_id % 3 = 0
+      from dunning_cases where shop_id = ${ofStripe.shop.id} and subscription_id % ${of} = 0
       on conflict do nothing`;
-    assert.deepEqual([...heavier(untouched), ...heavier(await weighAll())], []);
+    await contact(3);
+    const third = await weighAll();
+    await contact(1);
+    const all = await weighAll();
+    assert.deepEqual(heavier([...untouched, ...third, ...all]), []);
   });
 
   test('is at most 40 kB of years', async () => {

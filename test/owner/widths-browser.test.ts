@@ -12,7 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { openSignedIn } from './inspect.ts';
+import { follow, openSignedIn } from './inspect.ts';
 
 const widths = [360, 768, 1024, 1440];
 
@@ -50,6 +50,19 @@ const axes = `[...document.querySelectorAll('.plot .dates')].map((axis) => {
   return { shown: texts.length, overlapping: overlapping.map((text) => text.textContent.trim()) };
 })`;
 
+/** Runs in the page: what of its tables of figures, and of what chooses charts, is beyond the edge of a phone. */
+const beyond = `[...document.querySelectorAll('.stacks tbody :is(th, td), .chart .periods a')]
+  .filter((each) => each.checkVisibility() && each.textContent.trim() !== '')
+  .filter((each) => each.getBoundingClientRect().right > innerWidth)
+  .map((each) => each.textContent.trim())`;
+
+/** Runs in the page: the names of the figures that each row of a table has on a phone. */
+const namesIn = (
+  id: string,
+) => `[...document.querySelectorAll('[aria-labelledby=${id}] tbody tr')].map(
+  (row) => [...row.cells].map((cell) => getComputedStyle(cell, '::before').content).filter((text) => text !== 'none').join(),
+)`;
+
 describe('the owner’s pages at any width', { skip: browserMissing }, () => {
   let world: World;
   let browser: Browser;
@@ -66,9 +79,9 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
     await world?.close();
   });
 
-  async function open() {
+  async function open(hasScripts = true) {
     const url = world.service.baseUrl;
-    const opened = await openSignedIn(browser, world, shop);
+    const opened = await openSignedIn(browser, world, shop, hasScripts);
     const go = (path: string) => opened.page.goto(`${url}/app/shops/${shop.id}${path}`);
     return { ...opened, go };
   }
@@ -115,6 +128,64 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
         }
       }
     }
+    await context.close();
+  });
+
+  test('have all figures of a table on a phone, each with its name', async () => {
+    const { page, context, go } = await open();
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const path of ['', '/churn', '/revenue', '/recovery', '/cancel-flow']) {
+      await go(path);
+      assert.ok((await page.locator('.stacks').count()) > 0, path);
+      assert.deepEqual(await page.evaluate(beyond), [], path);
+      await page.setViewportSize({ width: 1440, height: 800 });
+      assert.equal(await page.locator('.stacks thead th').first().isVisible(), true);
+      await page.setViewportSize({ width: 360, height: 800 });
+    }
+    await go('');
+    const names = await page.evaluate<string[]>(namesIn('reasons'));
+    assert.deepEqual(new Set(names), new Set(['"Saved ","Cancelled ","Abandoned "']));
+    await go('/churn');
+    const explained = await page.evaluate<string[]>(namesIn('why'));
+    assert.deepEqual(new Set(explained), new Set(['"Before ","Now ","Rate ","Mix "']));
+    await context.close();
+  });
+
+  test('have rows on the first screen of a phone, and filters and orders behind a button, without scripts', async () => {
+    const { page, context, go } = await open(false);
+    await page.setViewportSize({ width: 360, height: 780 });
+    for (const path of [
+      '/subscriptions?figure=active',
+      '/customers',
+      '/churn/left?cause=cancelled',
+      '/cohorts/2026-03/customers',
+      '/revenue/movements',
+      '/revenue/renewals',
+      '/payments',
+      '/recovery/open',
+      '/recovery/closed',
+      '/cancel-flow/sessions',
+    ]) {
+      await go(path);
+      const { bottom = Infinity } = await page
+        .locator('.rows tbody tr')
+        .first()
+        .evaluate((row) => ({ bottom: row.getBoundingClientRect().bottom }));
+      // Above the bar at the bottom.
+      assert.ok(bottom < 780 - 64, `${path}: ${bottom}`);
+    }
+    await go('/cancel-flow/sessions?outcome=ended&reason=other&order=oldest');
+    await page.getByText('Sort: Oldest first').click();
+    await page.getByText('Filter (2)').click();
+    await page.locator('select#offer').waitFor();
+    await follow(page.getByRole('link', { name: 'Highest value first' }));
+    await page.waitForURL('**/sessions?outcome=ended&reason=other&order=highest');
+    const filter = page.getByRole('link', { name: 'Saved', exact: true });
+    assert.equal(await filter.isVisible(), false);
+    await page.setViewportSize({ width: 1440, height: 800 });
+    assert.equal(await page.getByText('Filter (2)').isVisible(), false);
+    await follow(filter);
+    await page.waitForURL('**/sessions?outcome=saved&reason=other&order=highest');
     await context.close();
   });
 });

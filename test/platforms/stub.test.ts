@@ -120,7 +120,7 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
 
       const dashboard = await visitor.get('/app/shops/7');
       for (const label of ['Stub, scheduled sync', 'Stub webhooks', 'Stub files']) {
-        assert.ok(dashboard.text.includes(`>${label}</th>`), label);
+        assert.ok(dashboard.text.includes(`scope="row">${label}<td`), label);
       }
       const metrics = parseExposition(await (await fetch(metricsUrl)).text());
       for (const feed of ['stub', 'stub-webhooks', 'stub-file']) {

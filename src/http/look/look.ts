@@ -5,13 +5,19 @@ import { prepareAnswer } from '../compression.ts';
 import type { Route } from '../shell.ts';
 import { type Html, html } from '../html.ts';
 
-/** A style sheet or a script of pages. */
+/** A style sheet, a script or a picture of pages. */
 export interface Asset {
-  readonly kind: 'css' | 'js';
+  readonly kind: keyof typeof mediaTypes;
   /** Contains a hash of the content, so that browsers may cache it permanently. */
   readonly path: string;
   readonly route: Route;
 }
+
+const mediaTypes = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
 
 /**
  * @param folder of its address, such as `/app`
@@ -19,10 +25,10 @@ export interface Asset {
  */
 export function createAsset(folder: string, file: string, text: string): Asset {
   const { name, ext } = path.parse(file);
-  const kind = ext === '.js' ? 'js' : 'css';
+  const kind = ext.slice(1) as keyof typeof mediaTypes;
   const url = `${folder}/${name}-${hash('sha256', text).slice(0, 12)}.${kind}`;
   const headers = {
-    'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
+    'content-type': mediaTypes[kind],
     'cache-control': 'public, max-age=31536000, immutable',
   };
   const handle = prepareAnswer(headers, text);
@@ -49,8 +55,10 @@ const plain = /%(?:20|2C|2F|3A|3D)/g;
 export const dataUrl = (svg: string) =>
   `data:image/svg+xml,${encodeURIComponent(svg).replace(plain, decodeURIComponent)}`;
 
-/** The mark as the icon of a page; inside the page, so that browsers request no file for it. */
-export const iconLink = html`<link rel="icon" type="image/svg+xml" href="${dataUrl(icon)}" />`;
+export const iconFile = createAsset('', 'icon.svg', icon);
+
+/** The mark as the icon of a page: a file, since it would be a seventieth of each. */
+export const iconLink = html`<link rel="icon" href="${iconFile.path}" />`;
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 
@@ -108,8 +116,8 @@ export function contentSecurityPolicy(forms: "'self'" | "'none'"): string {
     "script-src 'self'",
     // For results while typing.
     "connect-src 'self'",
-    // For the icon, which is part of the page.
-    'img-src data:',
+    // For the icon, and what style sheets draw.
+    "img-src 'self' data:",
     "base-uri 'none'",
     `form-action ${forms}`,
     "frame-ancestors 'none'",

@@ -47,7 +47,7 @@ export function buildMapping(
     {
       type: 'subscription',
       when,
-      currency: roles.currency?.name,
+      ...notes.fields('subscription', { currency: roles.currency?.name }),
       group: group?.by,
       fields: notes.fields('subscription', {
         id: idField(roles.ids.subscription, 'subscriptions'),
@@ -142,6 +142,11 @@ export function inputOf(input: Input): object {
   };
 }
 
+/** Whether rows with the same text in one column have the same in another. */
+const follows = ({ texts }: Column, from: Column) =>
+  new Set(from.texts.map((text, row) => JSON.stringify([text, texts[row]]))).size ===
+  new Set(from.texts).size;
+
 interface PlanColumns {
   readonly id: readonly Column[];
   readonly name: readonly Column[];
@@ -151,9 +156,12 @@ interface PlanColumns {
 function planColumns({ plan, interval }: Roles, { joined }: Relations): PlanColumns {
   const free = interval.columns.filter(({ name }) => !plan || joined.get(name) !== plan.id.name);
   const isNameEnough = plan === undefined || plan.name.counts.size >= plan.id.counts.size;
+  const told = isNameEnough ? free : interval.columns;
   return {
     id: [...new Set([...(plan ? [plan.id] : []), ...free])],
-    name: [...new Set([...(plan ? [plan.name] : []), ...(isNameEnough ? free : interval.columns)])],
+    name: plan
+      ? [...new Set([plan.name, ...told.filter((each) => !follows(each, plan.name))])]
+      : told,
   };
 }
 

@@ -31,7 +31,7 @@ export function buildSimple(table: Table, roles: Roles, context: BuildContext): 
   const record = {
     type,
     when: conditionsOf(table.columns, skipped),
-    currency: type === 'plan' ? undefined : roles.currency?.name,
+    ...(type !== 'plan' && notes.fields(type, { currency: roles.currency?.name })),
     fields: noted,
   };
   const document = documentOf(table.input, blanksIn(columns), [record]);

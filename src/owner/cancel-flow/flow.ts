@@ -209,7 +209,7 @@ export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
     )}`,
     look: 'parts matrix',
     isWide: true,
-    scrolls: true,
+    narrow: 'scrolls',
     rows,
     rowLook: ({ reason }) => (reason === undefined ? 'all' : undefined),
     columns: [

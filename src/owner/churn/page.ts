@@ -142,7 +142,6 @@ function reasonsTable(visit: FiguresVisit, { reasons }: Churn): Exhibit {
       'Detected in the cancel flow: sessions started in the period that ended cancelled. Those who left in another way gave no reason.',
     look: 'parts reasons',
     isWide: true,
-    scrolls: true,
     rows,
     none: total === 0 ? 'None in this period.' : undefined,
     columns: [

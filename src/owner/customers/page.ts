@@ -24,10 +24,11 @@ import { choice } from '../framework/address.ts';
 import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
-import { homeLink, showId, sourceIdEntry } from '../framework/homes.ts';
+import { type HomesVisit, homeLink, homeOf, showId, sourceIdEntry } from '../framework/homes.ts';
 import { type ListVisit, timeOrders } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
+import { customerLinkPath } from '../sources/customer-link.ts';
 import {
   type SubscriptionRow,
   readSubscriptions,
@@ -150,9 +151,18 @@ export const customer = defineList<CustomerEvent, Summary>()({
     column.time('When', ({ at: when }) => when, { sort: ['oldest', 'newest'] }),
   ],
   empty: { title: 'Nothing has happened yet', text: undefined },
-  frame: (visit, parts) =>
-    page(visit, { ...parts, action: homeLink(visit, 'customer', idIn(visit), 'button') }),
+  frame: (visit, parts) => page(visit, { ...parts, action: wayHome(visit, idIn(visit)) }),
 });
+
+/** To the customer's home, or to where those who may say where that is. */
+function wayHome(visit: HomesVisit, id: number): Html | undefined {
+  const home = homeOf(visit, 'customer', id);
+  if (!home || home.page || !opens(visit, customerLinkPath)) {
+    return homeLink(visit, 'customer', id, 'button');
+  }
+  const path = shopPath(visit.shop, customerLinkPath);
+  return html`<a class="button plain" href="${path}">Set where this opens</a>`;
+}
 
 const showAmount = (visit: ShopVisit, amount: string) =>
   column.showMoney(visit, rounded(parseDecimal(amount), visit.shop));

@@ -72,7 +72,7 @@ export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard)
       'Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not counted',
     look: 'parts reasons',
     isWide: true,
-    scrolls: true,
+    narrow: 'stacks',
     rows: reasons,
     none: reasons.length === 0 ? 'No cancel-flow sessions from this period have ended.' : undefined,
     columns: [

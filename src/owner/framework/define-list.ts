@@ -225,10 +225,12 @@ function viewIn({ pickers }: Pickers, { clock }: OwnerParts, { query }: ShopVisi
 async function showPickers(list: Pickers, parts: OwnerParts, visit: ShopVisit, view: View) {
   const hasPeriod = valueOf(list.pickers, visit.query).includes('period');
   const path = shopPath(visit.shop, ownPath(list, visit));
-  const period =
-    hasPeriod &&
-    html`${viewProblem(visit, view)} ${periodPicker(picking(list, visit), view, path, false)}`;
-  return html`${period} ${await showSegment(list, parts, visit, view)}`;
+  const problem = hasPeriod && viewProblem(visit, view);
+  const period = hasPeriod && periodPicker(picking(list, visit), view, path, false);
+  const segment = await showSegment(list, parts, visit, view);
+  if (!period && !segment) return problem;
+  return html`${problem}
+    <div class="pickers">${period} ${segment}</div>`;
 }
 
 async function showSegment(list: Pickers, parts: OwnerParts, visit: ShopVisit, view: View) {

@@ -3,7 +3,7 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Chart, type Series, chart, columnsOf, tenth } from '../charts/chart.ts';
 import { type Cell, csvLink } from './csv.ts';
-import { plainTable } from '../ui/table.ts';
+import { type TableColumn as AnyColumn, plainTable } from '../ui/table.ts';
 
 type Path = `/app${string}`;
 
@@ -59,7 +59,7 @@ interface TableColumn<Row> {
   readonly label: string;
   /** The colour of the series that it is of. */
   readonly tone?: Series['tone'];
-  readonly kind?: 'head' | 'number' | 'amount' | 'amount quiet' | 'bar';
+  readonly kind?: AnyColumn<never>[2];
   /** Absent if only the file has it. */
   readonly cell?: (row: Row) => HtmlValue;
   /** Where its rows are, if there are some. */
@@ -82,8 +82,8 @@ export interface FigureTable<Row> {
   /** Its class, which CSS arranges it by. */
   readonly look: string;
   readonly isWide?: boolean;
-  /** Whether it may be wider than a phone. */
-  readonly scrolls?: boolean;
+  /** What it does where it is wider than a phone: its rows become blocks of two lines, or it moves sideways. */
+  readonly narrow?: 'stacks' | 'scrolls';
   /** In place of the table, if it has nothing to say. */
   readonly none?: string | undefined;
   /** How many rows the page shows, and what it says of the others, which are in the file. */
@@ -97,7 +97,7 @@ export interface FigureTable<Row> {
 }
 
 export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
-  const { id, title, caption, switches, isWide, scrolls, none, limit, note, rows, columns } = table;
+  const { id, title, caption, switches, isWide, narrow, none, limit, note, rows, columns } = table;
   const hidden = limit === undefined ? 0 : rows.length - limit.rows;
   return {
     id,
@@ -108,7 +108,7 @@ export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
         ${
           none === undefined
             ? html`${
-                scrolls
+                narrow
                   ? html`<div class="wide-table" tabindex="0" role="group" aria-labelledby="${id}">
                       ${tableOf(table)}
                     </div>`
@@ -130,21 +130,24 @@ export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
   };
 }
 
-function tableOf<Row>({ id, look, columns, rows, limit, rowLook }: FigureTable<Row>): Html {
+function tableOf<Row>(table: FigureTable<Row>): Html {
+  const { id, columns, rows, limit, rowLook, narrow } = table;
   const shown = columns.filter((column) => column.cell);
+  const isRepeated = narrow === 'stacks';
+  const look = isRepeated ? `${table.look} stacks` : table.look;
   return plainTable(
     rows.slice(0, limit?.rows),
     shown.map(({ label, tone, kind, cell, href, sets }) => [
-      tone ? html`<span class="series ${tone}">${label}</span>` : label,
+      label,
       (row) => {
         const path = href?.(row);
         return path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;
       },
-      kind,
+      tone ?? kind,
       undefined,
       sets && String(new URLSearchParams(sets)),
     ]),
-    { look, rowLook, labelledBy: id },
+    { look, rowLook, isRepeated, labelledBy: id },
   );
 }
 

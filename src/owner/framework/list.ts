@@ -126,7 +126,7 @@ function compareWorth(one: Worth, other: Worth): number {
 }
 
 /** Links that choose the value of a filter. */
-interface FilterLinks<Visit, Summary> {
+export interface FilterLinks<Visit, Summary> {
   readonly name: string;
   readonly label: string;
   /** What there is without the filter, if that is not all. */

@@ -4,8 +4,16 @@ import { type Column, chosenAmong, isChosen, nameOf } from './columns.ts';
 import { parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
 import { emptyList } from './empty.ts';
-import { classOf } from '../ui/table.ts';
-import { type OpenList, type RowCount, defaultRows, rowsPerPage, valueOf } from './list.ts';
+import { classOf, ofRow } from '../ui/table.ts';
+import {
+  type FilterLinks,
+  type ListVisit,
+  type OpenList,
+  type RowCount,
+  defaultRows,
+  rowsPerPage,
+  valueOf,
+} from './list.ts';
 import { formatCount } from '../ui/formats.ts';
 import type { Home } from '../../platforms/source-ids.ts';
 import { homeLink, homeOf, sharedHome, showId } from './homes.ts';
@@ -48,8 +56,7 @@ export function table<Row, Summary>(found: Listing<Row, Summary>): Html {
   if (isEmpty(query, rows) && !isFurther) return emptyList(visit, valueOf(list.empty, visit));
   const { noun } = list;
   return html`<div class="listing">
-    ${list.above?.(visit, summary)} ${selectForm(listing)} ${orderLinks(listing)}
-    ${filterLinks(listing)}
+    ${list.above?.(visit, summary)} ${folds(listing)}
     ${
       rows.length === 0
         ? html`<p class="quiet">
@@ -132,13 +139,33 @@ function urlWith(path: Open['path'], query: Query): Open['path'] {
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
+/** What chooses and sorts the rows, each behind a button on phones; elsewhere filters are open, and heads sort. */
+function folds<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
+  const { list, orders, visit, query } = listing;
+  const links = list.links && valueOf(list.links, visit);
+  const names = [links, ...(list.selects ?? [])].flatMap((each) => each?.name ?? []);
+  const count = names.filter((name) => query[name]).length;
+  const filters =
+    names.length > 0 &&
+    html`<details class="fold">
+      <summary>Filter${count > 0 && ` (${formatCount(visit, count)})`}</summary>
+      ${selectForm(listing)} ${links && filterLinks(listing, links)}
+    </details>`;
+  const sort =
+    Object.keys(orders).length > 1 &&
+    html`<details class="fold sort">
+      <summary>Sort: ${orders[visit.order]}</summary>
+      ${orderLinks(listing)}
+    </details>`;
+  return filters || sort ? html`<div class="folds">${filters} ${sort}</div>` : undefined;
+}
+
 /** Links of which one is chosen. */
 function linkGroup(
   label: string,
   links: readonly (readonly [href: Open['path'], text: string, isCurrent: boolean])[],
-  look = '',
 ): Html {
-  return html`<div class="filters${look}" role="group" aria-label="${label}">
+  return html`<div class="filters" role="group" aria-label="${label}">
     ${links.map(
       ([href, text, isCurrent]) =>
         html`<a href="${href}" ${isCurrent && html`aria-current="true"`}>${text}</a>`,
@@ -146,10 +173,11 @@ function linkGroup(
   </div>`;
 }
 
-function filterLinks<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
+function filterLinks<Row, Summary>(
+  listing: Listing<Row, Summary>,
+  links: FilterLinks<ListVisit, Summary>,
+): Html {
   const { list, visit, path, query, chosen, summary } = listing;
-  const links = list.links && valueOf(list.links, visit);
-  if (!links) return undefined;
   const { name, label, none = 'All', ends } = links;
   const link = (value: string | undefined, text: string) => {
     const isCurrent = value === query[name];
@@ -187,14 +215,11 @@ function selectForm<Row, Summary>(listing: Listing<Row, Summary>): Html | undefi
   </form>`;
 }
 
-/** Where there is room for heads, these sort. */
-function orderLinks(open: Open): Html | undefined {
-  const orders = Object.entries(open.orders);
-  if (orders.length < 2) return undefined;
-  const links = orders.map(
+function orderLinks(open: Open): Html {
+  const links = Object.entries(open.orders).map(
     ([order, label]) => [orderPath(open, order), label, order === open.visit.order] as const,
   );
-  return linkGroup('Order', links, ' orders');
+  return linkGroup('Order', links);
 }
 
 function orderPath({ visit, ...open }: Open, order: string): Open['path'] {
@@ -271,9 +296,6 @@ function head(
   </th>`;
 }
 
-const ofRow = html` scope="row"`;
-
-/** HTML needs no end tags of cells, which would be a tenth of a list. */
 const bodyCell = (column: Marked, content: HtmlValue) =>
   column.kind === 'head' ? html`<th${ofRow}>${content}` : html`<td${marksOf(column)}>${content}`;
 
@@ -283,11 +305,15 @@ type Marked = Pick<Column<never>, 'kind' | 'label' | 'isStyled'>;
 const marksOf = ({ kind, label, isStyled }: Marked) =>
   classOf(kind) ?? (!isStyled && html` data-label="${label}"`);
 
-/** Chooses the columns of the page and its file. */
+/** Chooses the columns of the page and its file. Closed, it is a link to the page where it is open: a script loads it. */
 function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {
-  const { path, columns, chosen } = open;
+  const { path, columns, chosen, visit } = open;
+  if (visit.query.get('choose') !== 'columns') {
+    const href = `${urlWith(path, { ...stateOf(open), choose: 'columns' })}#columns`;
+    return html`<a class="shown-columns" href="${href}" data-loads=".shown-columns">Columns</a>`;
+  }
   const choices = columns.filter(({ kind, cell }) => cell && kind !== 'head');
-  return html`<details class="shown-columns">
+  return html`<details class="shown-columns" id="columns" open>
     <summary>Columns</summary>
     <form class="choose" method="get" action="${path}">
       ${hiddenFields(Object.entries({ ...stateOf(open), columns: undefined }))}

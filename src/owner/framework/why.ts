@@ -122,7 +122,7 @@ export const whyOf =
           }.`,
       look: 'parts',
       isWide: true,
-      scrolls: true,
+      narrow: 'stacks',
       rows: values,
       none: segment
         ? 'Not known for segments.'
@@ -155,11 +155,14 @@ export const whyOf =
               ? signedBar(row.part / most, row.part > 0 === (betterWhen === 'higher'))
               : undefined,
         },
-        number(
-          'Part',
-          (row) => html`${part(row.part)} ${row.isChance && html`<small>may be chance</small>`}`,
-          (row) => row.part,
-        ),
+        {
+          ...number(
+            'Part',
+            (row) => html`${part(row.part)} ${row.isChance && html`<small>may be chance</small>`}`,
+            (row) => row.part,
+          ),
+          kind: 'number main',
+        },
         {
           ...number('Before', (row) => html`${rate(row.before)} ${base(row.before)}`),
           file: {

@@ -12,7 +12,7 @@ import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/
 import { page } from '../ui/page.ts';
 import { codeBlock, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
-import { locked, scopeSentences } from './list.ts';
+import { type LinkedKey, besides, locked, scopeSentences, showKey } from './list.ts';
 import { allowedDays, daysField } from './policy.ts';
 import {
   choiceField,
@@ -157,19 +157,27 @@ interface CreatedKey {
   readonly baseUrl: string;
   /** Example values of parameters. */
   readonly samples: Texts;
-  /** Shown above the key. */
-  readonly remark?: string;
+  /** The key that it replaces. */
+  readonly old?: KeyListing;
 }
 
 /** The only page that shows a key. It is the direct response to the form, so the key is stored nowhere. */
 export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
-  const { id, secret, name, scopes, baseUrl, samples, remark } = created;
+  const { id, secret, name, scopes, baseUrl, samples, old } = created;
   const { shop } = visit;
   const operation = firstOperation(scopes);
   const texts = textsFor(operation, samples);
   const mcpUrl = `${baseUrl}/api/mcp`;
   const content = html`
-    ${notice(remark)}
+    ${notice(
+      old &&
+        html`The old key, ${showKey(old)},
+        ${
+          old.expiresAt && !old.revokedAt
+            ? html`works until ${showTime(visit, old.expiresAt)}, beside this one.`
+            : 'has been revoked. Requests with it are refused.'
+        }`,
+    )}
     <section class="card">
       <h2>${name}</h2>
       <p>Copy it now. We keep only a fingerprint, so it cannot be shown again, not even by us.</p>
@@ -195,10 +203,12 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       ${agentTabs(mcpUrl, secret)}
     </section>
     <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
-      ${choiceField(html`type="checkbox"`, 'I have copied the key')} ${doneLink(visit)}
+      ${choiceField(html`type="checkbox"`, 'I have copied the key, and can leave this page')}
+      ${doneLink(visit)}
     </div>
   `;
-  return page(visit, { title: 'Key created', content, assets: ['developers'], status: 201 });
+  const title = old ? 'Key rotated' : 'Key created';
+  return page(visit, { title, content, assets: ['developers'], status: 201 });
 }
 
 /**
@@ -209,7 +219,7 @@ function doneLink({ request }: ShopVisit): Html {
   return html`<a class="button" href="${request.url}">Done</a>`;
 }
 
-export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
+export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): Answer {
   const { shop } = visit;
   const content = postForm(
     visit,
@@ -221,7 +231,7 @@ export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
             ? html`The last request with it was at ${showTime(visit, key.lastUsedAt)}.`
             : 'It has never been used.'
         }
-        Requests with this key fail from now on. This cannot be undone.
+        Requests with this key fail from now on. This cannot be undone. ${besides(visit, key, now)}
       </p>
       <button class="danger">Revoke key</button>
       <a href="${shopPath(shop, '/keys')}">Keep key</a>`,

@@ -40,10 +40,40 @@ const notices: ReadonlyMap<string | null, string> = new Map([
 
 const noRequests: HourlyRequests = new Map();
 
+/** A key with those beside which it works, or has worked, during a rotation. */
+export interface LinkedKey extends KeyListing {
+  /** That replaces it. */
+  readonly successor: KeyListing | undefined;
+  /** That it replaces. */
+  readonly predecessor: KeyListing | undefined;
+}
+
+export const withLinks = (keys: readonly KeyListing[]): LinkedKey[] =>
+  keys.map((key) => ({
+    ...key,
+    successor: keys.find(({ id }) => id === key.replacedBy),
+    predecessor: keys.find(({ replacedBy }) => replacedBy === key.id),
+  }));
+
+export const showKey = ({ lastFour }: Pick<KeyListing, 'lastFour'>) =>
+  html`<code>…${lastFour}</code>`;
+
+/** Which other key still works during a rotation, and until when; undefined if none does. */
+export function besides(visit: ShopVisit, key: LinkedKey, now: number): Html | undefined {
+  const { successor, predecessor } = key;
+  if (predecessor?.expiresAt && isLive(predecessor, now)) {
+    return html`The key that it replaced, ${showKey(predecessor)}, works until
+    ${showTime(visit, predecessor.expiresAt)}.`;
+  }
+  return successor && isLive(successor, now)
+    ? html`Its new key, ${showKey(successor)}, goes on working.`
+    : undefined;
+}
+
 interface KeysPage {
   /** A policy that cannot be, and why. */
   readonly refused?: { readonly policy: KeyPolicy; readonly problem: string } | undefined;
-  readonly keys: readonly KeyListing[];
+  readonly keys: readonly LinkedKey[];
   readonly activity: {
     readonly entries: readonly AuditEntry[];
     readonly people: People;
@@ -79,14 +109,14 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
                 Requests in the last ${shownHours} hours, by hour (UTC), including those refused for
                 the rate limit, tier, scope or network. New requests appear after about a minute.
               </p>
-              ${keyTable(visit, live, use)}`
+              ${keyTable(visit, live, now, use)}`
       }
     </section>
     ${
       inactive.length !== 0 &&
       html`<section>
         <h2>Inactive</h2>
-        ${keyTable(visit, inactive)}
+        ${keyTable(visit, inactive, now)}
       </section>`
     }
     ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live, refused?.policy)}
@@ -102,14 +132,19 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
 }
 
 /** The notice that the URL asks for, if the shop has that key. */
-function noticeFor({ query }: ShopVisit, { keys, now }: KeysPage): HtmlValue {
+function noticeFor(visit: ShopVisit, { keys, now }: KeysPage): HtmlValue {
+  const { query } = visit;
   const done = query.get('done');
   if (done !== 'revoked') return notices.get(done);
   const key = keys.find(({ id, revokedAt }) => id === query.get('key') && revokedAt !== null);
   if (!key) return undefined;
-  return key.lastUsedAt
-    ? html`Key revoked. The last request with it was ${showAgo(key.lastUsedAt, now)}.`
-    : 'Key revoked. It was never used.';
+  return html`Key revoked.
+  ${
+    key.lastUsedAt
+      ? html`The last request with it was ${showAgo(key.lastUsedAt, now)}.`
+      : 'It was never used.'
+  }
+  ${besides(visit, key, now)}`;
 }
 
 /** Explains that the tier does not include API keys. */
@@ -131,7 +166,8 @@ export function locked({ shop }: ShopVisit): Html {
 /** @param use renders the use of live keys */
 function keyTable(
   visit: ShopVisit,
-  keys: readonly KeyListing[],
+  keys: readonly LinkedKey[],
+  now: number,
   use?: (key: KeyListing) => Html,
 ): Html {
   return plainTable(keys, [
@@ -149,18 +185,23 @@ function keyTable(
     ],
     [
       hiddenHead('Status'),
-      (key) => html`${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}`,
+      (key) => html`${statusOf(visit, key, now)} ${use && actionsOn(visit, key)}`,
       'state',
     ],
   ]);
 }
 
-function statusOf(visit: ShopVisit, key: KeyListing, isActive: boolean): Html | undefined {
-  if (key.revokedAt) return html`Revoked ${showTime(visit, key.revokedAt)}`;
-  if (!key.expiresAt) return undefined;
-  const expiry = isActive ? 'Expires' : 'Expired';
-  const text = key.replacedBy === null ? expiry : `Replaced; ${expiry.toLowerCase()}`;
-  return html`<span>${text} ${showTime(visit, key.expiresAt)}</span>`;
+function statusOf(visit: ShopVisit, key: LinkedKey, now: number): Html | undefined {
+  const { revokedAt, expiresAt, successor, predecessor } = key;
+  if (revokedAt) return html`Revoked ${showTime(visit, revokedAt)}`;
+  const replaces = predecessor && isLive(predecessor, now);
+  if (!successor && !replaces && !expiresAt) return undefined;
+  const end = !isLive(key, now) ? 'Expired' : successor ? 'Works until' : 'Expires';
+  return html`<span
+    >${successor && html`Replaced by ${showKey(successor)}.`}
+    ${replaces && html`Replaces ${showKey(predecessor)}.`}
+    ${expiresAt !== null && html`${end} ${showTime(visit, expiresAt)}`}</span
+  >`;
 }
 
 function actionsOn(visit: ShopVisit, { id, name, replacedBy }: KeyListing): Html {

@@ -26,8 +26,8 @@ import {
 } from './forms.ts';
 import { readPolicy } from './policy.ts';
 import { newKeyLetters } from './letters.ts';
-import { keysPage, firstHour } from './list.ts';
-import { nameProblem, overlapRemark, readOverlap } from '../ui/fields.ts';
+import { keysPage, firstHour, withLinks } from './list.ts';
+import { nameProblem, readOverlap } from '../ui/fields.ts';
 import type { Tier } from '../../vocabulary.ts';
 import { shopPath } from '../site.ts';
 import { isLive } from '../developers/frame.ts';
@@ -40,12 +40,14 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log } = parts;
   const keyParts = { sql: store.write, clock, log };
   /** Includes the last use that this process knows of, if it is later than the stored one. */
-  const list = async (shopId: number) =>
-    (await listKeys(store.write, shopId)).map((key): KeyListing => {
+  const list = async (shopId: number) => {
+    const keys = (await listKeys(store.write, shopId)).map((key): KeyListing => {
       const known = parts.calls.lastUsedAt(shopId, key.id) ?? 0;
       const isLater = known > (key.lastUsedAt?.getTime() ?? 0);
       return isLater ? { ...key, lastUsedAt: new Date(known) } : key;
     });
+    return withLinks(keys);
+  };
   const mailNewKey = (visit: ShopVisit, key: Parameters<typeof newKeyLetters>[2]) =>
     parts.outbox.post('a new key', () => {
       const about = { shop: visit.shop, baseUrl: parts.baseUrl() };
@@ -151,7 +153,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       acts: ['key_revoked'],
       section: '/developers',
       show: (visit, key) =>
-        isLive(key, clock.now()) ? revokeKeyPage(visit, key) : backTo(visit, base),
+        isLive(key, clock.now()) ? revokeKeyPage(visit, key, clock.now()) : backTo(visit, base),
       async submit(visit, { id }) {
         const { shop } = visit;
         const target = { shopId: shop.id, id, actor: actorOf(visit) };
@@ -193,10 +195,9 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (rotated.kind !== 'created') return backTo(visit, base, rotated.kind);
         mailNewKey(visit, { ...key, expiresAt: newExpiresAt });
         if (overlap === 0) await sleep(leaseDrainMilliseconds);
-        const ended = 'has been revoked. Requests with it are refused.';
-        const remark = overlapRemark('key', overlap, ended);
+        const old = (await find(visit)) ?? key;
         const made = { ...key, id: newId, secret: rotated.secret };
-        return createdKeyPage(visit, { ...made, baseUrl: parts.baseUrl(), samples, remark });
+        return createdKeyPage(visit, { ...made, baseUrl: parts.baseUrl(), samples, old });
       },
     }),
   ];

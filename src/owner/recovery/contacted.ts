@@ -5,7 +5,7 @@ import { type HomesVisit, showId } from '../framework/homes.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { hiddenFields, postForm } from '../ui/fields.ts';
-import { showAgo } from '../ui/formats.ts';
+import { formatAgo } from '../ui/formats.ts';
 import { redirect, returnPath } from '../ui/page.ts';
 
 const contactPath = '/recovery/contacted';
@@ -28,7 +28,10 @@ export const contactForm = (visit: ShopVisit, rows: Html): Html =>
 const caseForm = /^([0-9a-z]{1,11}) ([0-9a-z]{1,9})$/;
 const base = 36;
 
-/** Whether, when and by which member the customer was contacted, with a button that notes it or takes it back. */
+/**
+ * Whether, when and by which member the customer was contacted, with a button that notes it or takes it back. The file
+ * has the exact time, which would make a page too heavy.
+ */
 export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html {
   const { subscriptionId, openedAt, contactedAt, contactedBy, contact } = row;
   const named = [subscriptionId, openedAt].map((each) => each.toString(base)).join(' ');
@@ -39,7 +42,7 @@ export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html 
   };
   return contactedAt === null
     ? button('done', 'Mark')
-    : html`${showAgo(new Date(contactedAt), now)} by ${who} ${button('undo', 'Undo')}`;
+    : html`${formatAgo(new Date(contactedAt), now)} by ${who} ${button('undo', 'Undo')}`;
 }
 
 export function contactPages({ store, clock }: OwnerParts): OwnerPage[] {

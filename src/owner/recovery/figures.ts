@@ -219,7 +219,7 @@ function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
     title,
     caption,
     look: 'plain',
-    scrolls: true,
+    narrow: 'stacks',
     rows: groups,
     none: groups.length === 0 ? 'Nothing closed in this period.' : undefined,
     limit: {
@@ -248,7 +248,7 @@ function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
       },
       {
         label: 'Rate',
-        kind: 'number',
+        kind: 'number main',
         cell: ({ recovered, rest }) => formatRate(visit, rateOf(recovered, rest)),
         href: ({ recovered, rest, rateQuery }) =>
           rateOf(recovered, rest).of === 0 ? undefined : closed(rateQuery),

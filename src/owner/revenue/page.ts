@@ -103,7 +103,7 @@ function movementsTable(
     noun: 'mrr-movements',
     title: 'What changed MRR',
     look: 'parts movements',
-    scrolls: true,
+    narrow: 'stacks',
     rows: lineNames,
     rowLook: (name) => (isEnd(name) ? 'end' : undefined),
     columns: [
@@ -120,7 +120,7 @@ function movementsTable(
       { label: '', kind: 'bar', cell: barsOf(now) },
       {
         label: 'This period',
-        kind: 'amount',
+        kind: 'amount main',
         cell: (name) => html`<bdi data-movement="${name}">${show(name, now)}</bdi>`,
         file: { 'This period': (name) => signed(name, now) },
       },
@@ -162,7 +162,7 @@ function retentionTable(
     noun: 'revenue-retention',
     title: 'What was kept of MRR',
     look: 'parts movements',
-    scrolls: true,
+    narrow: 'stacks',
     rows: names.filter((name) => isRetentionCounted || (name !== 'net' && name !== 'gross')),
     columns: [
       {
@@ -176,7 +176,7 @@ function retentionTable(
       },
       {
         label: 'This period',
-        kind: 'amount',
+        kind: 'amount main',
         cell: (name) => html`<bdi data-retention="${name}">${show(name, retained)}</bdi>`,
         file: { 'This period': (name) => retained[name] },
       },

@@ -3,22 +3,29 @@ import path from 'node:path';
 import { type Asset, createAsset, pageStyle } from '../../http/look/look.ts';
 import { iconStyle } from './icons.ts';
 
-/** Reads a style sheet or a script, once at startup. @param before text to put before the file's content */
-function read(file: string, before = ''): Asset {
-  const text = before + readFileSync(new URL(file, import.meta.url), 'utf8');
-  return createAsset('/app', path.basename(file), text);
-}
+const textOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+
+/** Reads a style sheet or a script, once at startup. */
+const read = (file: string) => createAsset('/app', path.basename(file), textOf(file));
 
 /** Loaded by every page. */
 export const frameAssets: readonly Asset[] = [
-  read('style.css', pageStyle + iconStyle),
-  read('tables.css'),
-  read('../view/picker.css'),
-  read('../segments/segments.css'),
-  read('frame.js'),
-  read('../../http/look/copy.js'),
-  read('search.js'),
-  read('../segments/count.js'),
+  createAsset(
+    '/app',
+    'frame.css',
+    pageStyle +
+      iconStyle +
+      ['style.css', 'tables.css', '../view/picker.css', '../segments/segments.css']
+        .map(textOf)
+        .join(''),
+  ),
+  createAsset(
+    '/app',
+    'frame.js',
+    ['frame.js', '../../http/look/copy.js', 'search.js', '../segments/count.js']
+      .map(textOf)
+      .join(''),
+  ),
 ];
 
 /** Loaded by the pages that name them. */

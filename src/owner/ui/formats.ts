@@ -217,12 +217,12 @@ const units = [
 const ago = new Intl.RelativeTimeFormat('en');
 
 /** How long ago a time was, in the largest whole unit. */
-export function showAgo(at: Date, now: number): Html {
+export const showAgo = (at: Date, now: number): Html => timeElement(at, formatAgo(at, now));
+
+export function formatAgo(at: Date, now: number): string {
   const elapsed = now - at.getTime();
   const [unit, milliseconds] = units.find((each) => elapsed >= each[1]) ?? [];
-  const text =
-    unit === undefined
-      ? 'less than a minute ago'
-      : ago.format(-Math.floor(elapsed / milliseconds), unit);
-  return timeElement(at, text);
+  return unit === undefined
+    ? 'less than a minute ago'
+    : ago.format(-Math.floor(elapsed / milliseconds), unit);
 }

@@ -1,10 +1,21 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import type { Tone } from './labels.ts';
 
 /** On phones, heads are repeated beside their cells, but for those that are markup and in plain tables. */
 export type TableColumn<Row> = readonly [
   head: HtmlValue,
   cell: (row: Row) => HtmlValue,
-  kind?: 'head' | 'number' | 'amount' | 'amount quiet' | 'bar' | 'state' | undefined,
+  kind?:
+    | 'head'
+    | 'number'
+    | 'number main'
+    | 'amount'
+    | 'amount main'
+    | 'amount quiet'
+    | 'bar'
+    | 'state'
+    | Tone
+    | undefined,
   foot?: HtmlValue,
   /** The parameters that its cells add to where the head of their row leads: a script makes them links. */
   sets?: string | undefined,
@@ -14,6 +25,8 @@ interface Around<Row> {
   /** Its class, which CSS arranges it by. */
   readonly look?: string;
   readonly rowLook?: ((row: Row) => string | undefined) | undefined;
+  /** Whether phones, where it has no head, have the heads beside the cells. */
+  readonly isRepeated?: boolean;
   /** For screen readers, in place of an element's id. */
   readonly caption?: string;
   readonly labelledBy?: string;
@@ -22,19 +35,22 @@ interface Around<Row> {
 /** A class of an element, with the space before it; nothing if it has none. */
 export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
+/** Of the head of a row. HTML needs no end tags of cells, which would be a tenth of a list. */
+export const ofRow = html` scope="row"`;
+
 /** A small table, which a page shows whole. */
 export function plainTable<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { look, rowLook, caption, labelledBy }: Around<Row> = {},
+  { look, rowLook, caption, labelledBy, ...around }: Around<Row> = {},
 ): Html {
-  const isRepeated = look === undefined || look === 'brief';
+  const { isRepeated = look === undefined || look === 'brief' } = around;
   const line = (row: Row) =>
     html`<tr${classOf(rowLook?.(row))}>
       ${columns.map(([head, cell, kind]) => {
-        if (kind === 'head') return html`<th scope="row">${cell(row)}</th>`;
-        const label = isRepeated && typeof head === 'string' && html` data-label="${head}"`;
-        return html`<td${classOf(kind)}${label}>${cell(row)}</td>`;
+        if (kind === 'head') return html`<th${ofRow}>${cell(row)}`;
+        const label = isRepeated && typeof head === 'string' && head && html` data-label="${head}"`;
+        return html`<td${classOf(kind)}${label}>${cell(row)}`;
       })}
     </tr>`;
   const hasFoot = columns.some(([, , , foot]) => foot !== undefined);

@@ -9,7 +9,7 @@ test('reasons of refused lines are cut, grouped and kept up to a number', () => 
   for (let line = 10; line < 20_000; line += 1) list.add(line, `id ${line} is not known`);
   const { groups, lines } = list.all;
   assert.deepEqual(groups, [
-    { reason: 'id … is not known', count: 19_990, line: 10 },
+    { reason: 'such as: id 10 is not known', count: 19_990, line: 10 },
     { reason: `${'x'.repeat(500)}…`, count: 1, line: 7 },
     { reason: 'x'.repeat(500), count: 1, line: 3 },
   ]);
@@ -25,4 +25,13 @@ test('rare reasons are counted together', () => {
   const { groups } = list.all;
   assert.equal(groups.length, 101);
   assert.deepEqual(groups[0], { reason: 'other reasons', count: 100, line: 100 });
+});
+
+test('a reason that all lines of a group share is whole', () => {
+  const list = new RefusalList();
+  for (const line of [4, 3])
+    list.add(line, 'payment 1: subscription 1001 is not known', `row ${line}`);
+  assert.deepEqual(list.all.groups, [
+    { reason: 'payment 1: subscription 1001 is not known', count: 2, line: 3, record: 'row 3' },
+  ]);
 });

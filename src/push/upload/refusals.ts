@@ -30,7 +30,7 @@ const varying = /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<![\d.-])\d{2,}(?![\d.-])/g;
 
 /** Collects refused lines while a file is imported. Reasons must have no values of the file. */
 export class RefusalList {
-  readonly #groups = new Map<string, Omit<RefusalGroup, 'reason'>>();
+  readonly #groups = new Map<string, RefusalGroup & { readonly isVaried: boolean }>();
   readonly #lines: RefusedRecord[] = [];
 
   add(line: number, whole: string, record?: string): void {
@@ -38,16 +38,20 @@ export class RefusalList {
     const named = record === undefined ? {} : { record };
     const general = reason.replaceAll(varying, '…');
     const key = this.#groups.has(general) || this.#groups.size < maxGroups ? general : others;
-    const known = this.#groups.get(key) ?? { count: 0, line, ...named };
-    const first = line < known.line ? { line, ...named } : known;
-    this.#groups.set(key, { ...first, count: known.count + 1 });
+    const known = this.#groups.get(key);
+    const first = known && known.line <= line ? known : { reason, line, ...named };
+    const isVaried = known !== undefined && (known.isVaried || known.reason !== reason);
+    this.#groups.set(key, { ...first, count: (known?.count ?? 0) + 1, isVaried });
     if (this.#lines.length < keptLines) this.#lines.push({ line, reason, ...named });
   }
 
   get all(): Refusals {
     return {
       groups: [...this.#groups]
-        .map(([reason, group]) => ({ reason, ...group }))
+        .map(([key, { reason, isVaried, ...group }]) => ({
+          reason: key === others ? others : isVaried ? `such as: ${reason}` : reason,
+          ...group,
+        }))
         .toSorted((a, b) => b.count - a.count),
       lines: this.#lines.toSorted((a, b) => a.line - b.line),
     };

@@ -99,7 +99,7 @@ test('CSV: fails for a missing or duplicate column, and for an unclosed quote', 
   );
   await fails('a,b,a\n', 'f.csv has more than one column "a"; give each its own name.');
   const endless = (line: number) =>
-    `f.csv:${line}: the row that starts here does not end; is a closing quote missing, or the mapping's quote character wrong? Earlier records may have been stored.`;
+    `f.csv:${line}: the row that starts here does not end; is a closing quote missing, or another character used for quotes? Earlier records may have been stored.`;
   await fails('a,b\n1,2\n3,"4\n5,6\n', endless(3));
   const rows = readCsv('f.csv', pieces('a,b\n1,2\n3,"4'), csv, ['a']);
   assert.equal((await rows.next()).value?.length, 1);
@@ -116,7 +116,7 @@ test('CSV: fails for a missing or duplicate column, and for an unclosed quote', 
   // Far longer than a row may be: reading stops before the end of the file.
   await fails(
     `a,b\n1,2\n3,"${'x\n'.repeat(6_000_000)}`,
-    "f.csv:3: the row that starts here is longer than 4194304 bytes; if it should not be, a closing quote is missing, or the mapping's quote character is wrong. Earlier records may have been stored.",
+    'f.csv:3: the row that starts here is longer than 4194304 bytes; if it should not be, a closing quote is missing, or another character is used for quotes. Earlier records may have been stored.',
   );
 });
 

@@ -122,9 +122,9 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     );
     assert.match(
       plain(shown.text),
-      /2 records would be refused .* column Zustand: "…" is not in its table/,
+      /2 records would be refused .* column Zustand: its value is not in its table/,
     );
-    assert.match(plain(shown.text), / column Betrag: "…" must be an amount/);
+    assert.match(plain(shown.text), / column Betrag: its value must be an amount/);
     assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
     assert.match(
       plain(shown.text),

@@ -50,7 +50,7 @@ export function groupsTable(
   return plainTable(
     groups,
     [
-      [html`${head}`, ({ reason }) => reason],
+      [html`${head}`, ({ reason }) => reason.replaceAll(': "…" ', ': its value ')],
       ['Records', ({ count }) => formatCount(visit, count), 'number'],
       ...(areKnown ? [firstRecord] : []),
       ['First line', ({ line }) => formatCount(visit, line), 'number'],

@@ -94,3 +94,23 @@ test('a flag about customers tells none of them apart', async () => {
   const found = await idsOf('id,is_tv_subscriber,price,created,state', rows);
   assert.deepEqual([found.subscription, found.customer], ['id', 'id']);
 });
+
+test('names a plan by its interval only where it has several', async () => {
+  const namesOf = async (intervals: readonly string[]) => {
+    const rows = rowsOf(6, (index) => {
+      const name = ['Monthly box', 'Yearly box'][index % 2];
+      return `s${index},c${index},${name},${intervals[index % 4]},usd,9.99,2026-01-02,active`;
+    });
+    const header = 'subscription_id,customer_id,plan,interval,currency,price,created,state';
+    const bytes = Buffer.from([header, ...rows, ''].join('\n'));
+    const context = { clock: new FixedClock(now) };
+    const { text, columns } = await suggestMapping('t', { bytes, isWhole: true }, context);
+    const { fields } = parseMapping('suggested', text).records.find(({ type }) => type === 'plan')!;
+    const { evidence } = columns.find(({ name }) => name === 'currency')!;
+    assert.equal(evidence, '"currency" by its name and values: all 6 rows have one, 1 differ');
+    return [fields['name']?.column, fields['name']?.columns, fields['id']?.columns];
+  };
+  const both = ['plan', 'interval'];
+  assert.deepEqual(await namesOf(['month', 'year', 'month', 'year']), ['plan', undefined, both]);
+  assert.deepEqual(await namesOf(['month', 'year', 'year', 'year']), [undefined, both, both]);
+});
