@@ -12,38 +12,42 @@ interface Window {
 }
 
 /**
- * A limiter within one process. Its memory is bounded by the requests that the process can admit per minute:
- * windows contain only times of the last minute, and keys unused for a minute are removed.
+ * A limiter within one process. Its memory is bounded by the requests that the process can admit in two minutes:
+ * windows contain only times of the last minute, and keys are forgotten one to two minutes after their last request.
  */
 export class MemoryRateLimiter implements RateLimiter {
   readonly #clock: Clock;
-  /** Ordered by last admission, so that unused keys come first. */
-  readonly #windows = new Map<string, Window>();
+  /** Of keys that had a request admitted since `#since`, and of the others that had one in the minute before it. */
+  #recent = new Map<string, Window>();
+  #earlier = new Map<string, Window>();
+  #since: number;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#since = clock.monotonic();
   }
 
   get size(): number {
-    return this.#windows.size;
+    return this.#recent.size + this.#earlier.size;
   }
 
   take(holder: string, limit: number): RateDecision {
     const now = this.#clock.monotonic();
-    this.#removeUnusedKeys(now);
+    if (now - this.#since >= windowMilliseconds) this.#forgetEarlier(now);
 
-    const window = this.#windows.get(holder) ?? {
-      times: new Float64Array(initialCapacity),
-      oldest: 0,
-      count: 0,
-    };
+    const window = this.#recent.get(holder) ??
+      this.#earlier.get(holder) ?? {
+        times: new Float64Array(initialCapacity),
+        oldest: 0,
+        count: 0,
+      };
     dropOlderThan(window, now - windowMilliseconds);
 
     const admitted = window.count < limit;
     if (admitted) {
       append(window, now);
-      this.#windows.delete(holder);
-      this.#windows.set(holder, window);
+      this.#earlier.delete(holder);
+      this.#recent.set(holder, window);
     }
     // After the limit was lowered, several slots may have to become free first.
     const blocking = Math.max(0, window.count - limit);
@@ -57,11 +61,11 @@ export class MemoryRateLimiter implements RateLimiter {
     };
   }
 
-  #removeUnusedKeys(now: number): void {
-    for (const [holder, window] of this.#windows) {
-      if (at(window, window.count - 1) > now - windowMilliseconds) return;
-      this.#windows.delete(holder);
-    }
+  /** Not key by key: to find the oldest in a map of thousands passes all that were removed before it. */
+  #forgetEarlier(now: number): void {
+    this.#earlier = this.#recent;
+    this.#recent = new Map();
+    this.#since = now;
   }
 }
 
