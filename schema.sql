@@ -48,6 +48,16 @@ CREATE TYPE public.ledger_fact AS (
 	amount numeric
 );
 
+CREATE TYPE public.price_change AS (
+	subscription_id bigint,
+	at timestamp with time zone,
+	plan_id bigint,
+	was numeric,
+	became numeric,
+	left_at timestamp with time zone,
+	lost numeric
+);
+
 CREATE TYPE public.subscriber_change AS (
 	customer_id bigint,
 	at timestamp with time zone,
@@ -990,6 +1000,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 
         end loop;
         return null;
@@ -1044,6 +1055,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 
         end loop;
         return null;
@@ -1098,6 +1110,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 
         end loop;
         return null;
@@ -1146,6 +1159,48 @@ CREATE FUNCTION public.price_band(price numeric) RETURNS integer
     500000000,1000000000,2000000000,3000000000,5000000000}'::numeric[]) - 1
 $$;
 
+CREATE FUNCTION public.price_changes_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.price_change
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  select s.subscription_id, changed.at, s.plan_id, changed.was, changed.became, d.left_at, d.value
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select * from subscriptions
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+    order by subscription_id limit 1
+  ) s
+  cross join lateral (
+    select interval_unit || ' ' || interval_count as billed from plans
+    where shop_id = shop and plan_id = s.plan_id limit 1
+  ) p
+  cross join lateral (
+    select v.since as at, lag(v.value) over (order by v.since) as was, v.value as became from (
+      select since, trim_scale(round(worth_of(amounts, p.billed), 12)) as value from values_of(s.past_values)
+      where until > since
+    ) v
+  ) changed
+  left join lateral (
+    select e.to_status from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at < changed.at
+    order by e.position desc limit 1
+  ) before on true
+  left join lateral (
+    select e.to_status from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at <= changed.at
+    order by e.position desc limit 1
+  ) since on true
+  left join lateral (
+    select left_at, value from departures
+    where shop_id = shop and subscription_id between s.subscription_id and s.subscription_id
+    order by subscription_id limit 1
+  ) d on true
+  where s.past_values is not null and s.status_since is not null and changed.at > s.created_at
+    and (changed.at <= s.trial_ends_at) is not true and round(changed.became - changed.was, 2) <> 0
+    and coalesce(before.to_status, 'active') = 'active' and coalesce(since.to_status, 'active') = 'active';
+end $$;
+
 CREATE FUNCTION public.price_in(amounts jsonb, counts boolean) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1188,6 +1243,7 @@ begin
   delete from subscription_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
+  delete from price_changes where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
   loop
     select array_agg(c.customer_id order by c.customer_id) into ids
@@ -1210,6 +1266,7 @@ begin
     perform refresh_failed_cycles(shop, ids);
     perform refresh_dunning(shop, ids);
     perform refresh_departures(shop, ids);
+    perform refresh_price_changes(shop, ids);
     perform refresh_subscription_values(shop, ids);
     last := ids[cardinality(ids)];
   end loop;
@@ -1383,6 +1440,27 @@ begin
   on conflict (shop_id, subscription_id, cycle, failed_at) do update set is_last = excluded.is_last;
 
   perform refresh_superseded_facts(shop, subscription_ids);
+end $$;
+
+CREATE FUNCTION public.refresh_price_changes(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  changes price_change[];
+begin
+  if cardinality(subscription_ids) = 0 then return; end if;
+  changes := array(select c from price_changes_of(shop, subscription_ids) c);
+  delete from price_changes
+  where shop_id = shop and subscription_id = any (subscription_ids)
+    and (subscription_id, at) not in (select c.subscription_id, c.at from unnest(changes) c);
+  if cardinality(changes) = 0 then return; end if;
+  insert into price_changes as stored (shop_id, subscription_id, at, plan_id, was, became, left_at, lost)
+  select m.shop_id, c.* from metric_shops m cross join unnest(changes) c
+  where m.shop_id = shop
+  on conflict (shop_id, subscription_id, at) do update set plan_id = excluded.plan_id, was = excluded.was,
+    became = excluded.became, left_at = excluded.left_at, lost = excluded.lost
+    where (stored.plan_id, stored.was, stored.became, stored.left_at, stored.lost)
+      is distinct from (excluded.plan_id, excluded.was, excluded.became, excluded.left_at, excluded.lost);
 end $$;
 
 CREATE FUNCTION public.refresh_saved(shop bigint, subscription_ids bigint[]) RETURNS void
@@ -1672,6 +1750,7 @@ CREATE FUNCTION public.status_events_departures_delete() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 
         end loop;
         return null;
@@ -1694,6 +1773,7 @@ CREATE FUNCTION public.status_events_departures_insert() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 
         end loop;
         return null;
@@ -1716,6 +1796,7 @@ CREATE FUNCTION public.status_events_departures_update() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 
         end loop;
         return null;
@@ -2266,6 +2347,7 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
   perform refresh_subscription_values(shop, ids);
   -- Nothing else follows from one whose status has no date.
   ids := array(
@@ -2335,6 +2417,8 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -2407,6 +2491,8 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -2479,6 +2565,8 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -2588,12 +2676,18 @@ $$;
 CREATE FUNCTION public.worth_apart(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, billed text) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
-  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
-  -- Times are kept to the millisecond; amounts_before takes three times as long.
-  from jsonb_each_text(coalesce(
+  select worth_of(coalesce(
+    -- Times are kept to the millisecond; amounts_before takes three times as long.
     case when past_values is not null then amounts_at(past_values, at - interval '1 millisecond') end,
     amounts_of(price, other_intervals)
-  ))
+  ), billed)
+$$;
+
+CREATE FUNCTION public.worth_of(amounts jsonb, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  from jsonb_each_text(amounts)
 $$;
 
 CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamp with time zone, own_unit text, own_count integer, plan_unit text, plan_count integer) RETURNS numeric
@@ -3168,6 +3262,17 @@ CREATE TABLE public.payments (
     CONSTRAINT payments_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'pending'::text])))
 );
 
+CREATE TABLE public.price_changes (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    plan_id bigint NOT NULL,
+    was numeric NOT NULL,
+    became numeric NOT NULL,
+    left_at timestamp(3) with time zone,
+    lost numeric
+);
+
 CREATE TABLE public.redacted_customers (
     shop_id bigint NOT NULL,
     customer_hash bytea NOT NULL,
@@ -3500,6 +3605,18 @@ CREATE VIEW served.plans AS
    FROM public.plans
   WHERE (plans.shop_id = served.shop_id());
 
+CREATE VIEW served.price_changes AS
+ SELECT price_changes.shop_id,
+    price_changes.subscription_id,
+    price_changes.at,
+    price_changes.plan_id,
+    price_changes.was,
+    price_changes.became,
+    price_changes.left_at,
+    price_changes.lost
+   FROM public.price_changes
+  WHERE (price_changes.shop_id = served.shop_id());
+
 CREATE VIEW served.refunds AS
  SELECT refunds.shop_id,
     refunds.refund_id,
@@ -3782,6 +3899,9 @@ ALTER TABLE ONLY public.payments
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_pkey PRIMARY KEY (shop_id, plan_id);
 
+ALTER TABLE ONLY public.price_changes
+    ADD CONSTRAINT price_changes_pkey PRIMARY KEY (shop_id, subscription_id, at);
+
 ALTER TABLE ONLY public.redacted_customers
     ADD CONSTRAINT redacted_customers_pkey PRIMARY KEY (shop_id, customer_hash);
 
@@ -3903,6 +4023,8 @@ CREATE INDEX payments_by_subscription ON public.payments USING btree (shop_id, s
 CREATE INDEX payments_failed ON public.payments USING btree (shop_id, subscription_id, cycle, processed_at) WHERE ((status = 'failed'::text) AND (failure_kind IS DISTINCT FROM 'inventory'::text));
 
 CREATE INDEX payments_paid ON public.payments USING btree (shop_id, processed_at) INCLUDE (amount) WHERE (status = 'succeeded'::text);
+
+CREATE INDEX price_changes_by_time ON public.price_changes USING btree (shop_id, at, subscription_id) INCLUDE (plan_id, was, became, left_at, lost);
 
 CREATE INDEX refunds_by_payment ON public.refunds USING btree (shop_id, payment_id);
 

@@ -202,6 +202,7 @@ begin
   delete from subscription_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
+  delete from price_changes where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
   loop
     select array_agg(c.customer_id order by c.customer_id) into ids
@@ -224,6 +225,7 @@ begin
     perform refresh_failed_cycles(shop, ids);
     perform refresh_dunning(shop, ids);
     perform refresh_departures(shop, ids);
+    perform refresh_price_changes(shop, ids);
     perform refresh_subscription_values(shop, ids);
     last := ids[cardinality(ids)];
   end loop;

@@ -169,7 +169,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     }
     // What a file has is what is shown.
     const chosen = Object.fromEntries(
-      [...visit.query].filter(([name]) => /^(?:per|by)$/.test(name)),
+      [...visit.query].filter(([name]) => /^(?:per|by|within)$/.test(name)),
     );
     const drawn = (exhibit: Exhibit | undefined) => {
       const more = files.by === undefined ? {} : { [files.by]: exhibit?.id ?? '', ...chosen };

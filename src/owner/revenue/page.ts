@@ -8,6 +8,7 @@ import { type Retention, retentionLines } from '../../metrics/retention.ts';
 import { dataBegins, gapIn, pricesKnown, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './revenue.ts';
+import { pricesTable } from './prices.ts';
 import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
@@ -26,11 +27,8 @@ export const revenue = definePage({
   assets: ['charts', 'help'],
   pickers: period,
   files: { path: '/revenue.csv', by: 'table' },
-  read(visit) {
-    const { parts, shop, view, query } = visit;
-    const isAsked = query.get('table') === retentionId;
-    return readRevenue(parts.store, shop, view, isAsked ? Promise.resolve(true) : visit.isQuick());
-  },
+  read: (visit) =>
+    readRevenue(visit, visit.query.get('table') === retentionId ? undefined : visit.isQuick()),
   answer,
   charts: revenueCharts,
   why: whyOf({
@@ -39,7 +37,11 @@ export const revenue = definePage({
     list: '/subscriptions',
     filters: { figure: 'active' },
   }),
-  tables: (visit, data) => [movementsTable(visit, data), retentionTable(visit, data)],
+  tables: (visit, data) => [
+    movementsTable(visit, data),
+    retentionTable(visit, data),
+    pricesTable(visit, data.prices),
+  ],
   empty: (visit) =>
     emptySubject(visit, {
       title: 'No data yet',

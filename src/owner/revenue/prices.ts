@@ -1,0 +1,317 @@
+import { html } from '../../http/html.ts';
+import { day } from '../../metrics/bounds.ts';
+import {
+  type PriceChangeGroup,
+  type PriceChangeRow,
+  type PriceChangeSums,
+  listPriceChanges,
+  listPriceGroups,
+  maxPriceGroups,
+  sumPriceChanges,
+} from '../../metrics/price-changes.ts';
+import { type Share, minCases, significanceOfShares } from '../../metrics/significance.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
+import { parseDecimal, subtract } from '../../money.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
+import { choice, dayFilters, planFilter } from '../framework/address.ts';
+import * as column from '../framework/columns.ts';
+import { positionSchema } from '../framework/cursor.ts';
+import { defineList } from '../framework/define-list.ts';
+import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
+import type { ListVisit } from '../framework/list.ts';
+import type { FiguresVisit } from '../framework/page.ts';
+import { shopPath } from '../site.ts';
+import { planOptions } from '../ui/fields.ts';
+import {
+  countOf,
+  formatCount,
+  formatRate,
+  moneyFormat,
+  rateBase,
+  rounded,
+  showDay,
+  signedFormat,
+} from '../ui/formats.ts';
+import { choices, showPeriod } from '../view/picker.ts';
+import { isoDay, partOf, viewPath } from '../view/view.ts';
+
+/** In how many days those who left may have left because of the change. */
+const leftWithin = { 30: ['30 days'], 60: ['60 days'], 90: ['90 days'] } as const;
+const withinParameter = 'within';
+const longest = '90';
+
+const directions = { rose: ['Rose'], fell: ['Fell'] } as const;
+
+/** A change with what the shop lost meanwhile. */
+interface PriceChange extends PriceChangeGroup {
+  /** Of the days after it, as many as have been. */
+  readonly since: { readonly from: number; readonly until: number };
+  /** The churn rate of the whole shop in them. */
+  readonly churn: Share;
+}
+
+export interface PriceChanges {
+  readonly until: number;
+  readonly within: number;
+  readonly changes: readonly PriceChange[];
+}
+
+/** The changes of the year until the end of the period: it takes months to see what one did. */
+export async function readPriceChanges({ parts, shop, view, query }: FiguresVisit) {
+  const { until, from } = view.period;
+  const asked = query.get(withinParameter) ?? '';
+  const within = Number(asked in leftWithin ? asked : longest);
+  const window = { from: Math.min(from, until - 365 * day), until, now: view.now };
+  return parts.store.readRecent(shop.id, async ({ analyse }): Promise<PriceChanges> => {
+    const groups = await listPriceGroups(analyse, shop.id, window, within);
+    const byDay = new Map(
+      await Promise.all(
+        [...new Set(groups.map((each) => each.day))].map(async (at) => {
+          const since = { from: at, until: Math.min(at + within * day, view.now) };
+          const { churned, atRisk } = await summariseMetrics(analyse, shop.id, view.now, since);
+          const churn = { share: atRisk === 0 ? 0 : churned / atRisk, of: atRisk };
+          return [at, { since, churn }] as const;
+        }),
+      ),
+    );
+    const changes = groups.flatMap((each) => {
+      const meanwhile = byDay.get(each.day);
+      return meanwhile ? [{ ...each, ...meanwhile }] : [];
+    });
+    return { until, within, changes };
+  });
+}
+
+/** What one or many added to the MRR; below 0 if prices fell. */
+const addedIn = (
+  { was, became }: Pick<PriceChangeRow, 'was' | 'became'>,
+  { shop }: Pick<Visit, 'shop'>,
+) => rounded(subtract(parseDecimal(became), parseDecimal(was)), shop);
+
+/** What changes of prices of many subscriptions did: what they added, who left since, and what remains. */
+export function pricesTable(
+  visit: FiguresVisit,
+  { until, within, changes }: PriceChanges,
+): Exhibit {
+  const { shop } = visit;
+  const money = moneyFormat(visit);
+  const signed = signedFormat(money);
+  const amountOf = (decimal: string) => rounded(parseDecimal(decimal), shop);
+  const each = (decimal: string, { count }: PriceChange) => money(Number(decimal) / count);
+  const addedBy = (change: PriceChange) => addedIn(change, visit);
+  const netOf = (change: PriceChange) => addedBy(change) - amountOf(change.lost);
+  const rateOf = ({ left, count }: PriceChange) => ({ share: left / count, of: count });
+  const rowsOf = ({ day: at, planId, isRise }: PriceChange, more: object = {}) => {
+    const range = { from: isoDay(at), to: isoDay(at) };
+    const path = shopPath(shop, '/revenue/prices');
+    const change = isRise ? 'rose' : 'fell';
+    const filters = { change, 'price-plan': String(planId), ...more };
+    return viewPath(path, { range, comparison: 'before' }, filters);
+  };
+  const churnOf = ({ since }: PriceChange) => {
+    const range = { from: isoDay(since.from), to: isoDay(since.until - 1) };
+    return viewPath(shopPath(shop, '/churn'), { range, comparison: 'before' });
+  };
+  return tableExhibit<PriceChange>({
+    id: 'prices',
+    noun: 'price-changes',
+    title: 'What price changes did',
+    switches: choices(
+      visit,
+      { name: withinParameter, label: 'Left within', shown: String(within), initial: longest },
+      Object.entries(leftWithin).map(([days, [label]]) => [days, `Left within ${label}`]),
+    ),
+    caption: html`Days in the year until ${showDay(visit, new Date(until - 1))} on which ${minCases}
+    or more subscriptions of a plan became worth more, or less: a price, a quantity or a discount
+    changed, and records do not say which. Net is what the change added, less what those who left
+    since were worth a month.`,
+    look: 'parts',
+    isWide: true,
+    scrolls: true,
+    rows: changes,
+    none: changes.length === 0 ? 'None.' : undefined,
+    limit: { rows: 5, note: (hidden) => `${hidden} more in the file.` },
+    note:
+      changes.length === maxPriceGroups && html`<p class="quiet">Only the largest are read.</p>`,
+    columns: [
+      {
+        label: 'Change',
+        kind: 'head',
+        cell: (row) => html`${row.planName} <small>${showDay(visit, new Date(row.day))}</small>`,
+        href: (row) => rowsOf(row),
+        file: {
+          'Day (UTC)': (row) => isoDay(row.day),
+          'Plan number': (row) => row.planId,
+          Plan: (row) => row.planName,
+        },
+      },
+      {
+        label: 'Worth each',
+        kind: 'amount',
+        cell: (row) => html`${each(row.was, row)} → ${each(row.became, row)}`,
+      },
+      {
+        label: 'Subscriptions',
+        kind: 'number',
+        cell: ({ count }) => formatCount(visit, count),
+        file: { Subscriptions: ({ count }) => count },
+      },
+      {
+        label: 'MRR added',
+        kind: 'amount',
+        cell: (row) => signed(addedBy(row)),
+        file: {
+          'MRR before': ({ was }) => amountOf(was),
+          'MRR after': ({ became }) => amountOf(became),
+          'MRR added': addedBy,
+        },
+      },
+      {
+        label: 'Left since',
+        kind: 'number',
+        cell: (row) =>
+          html`${formatRate(visit, rateOf(row))}
+          ${rateBase(visit, row.left, row.count) ?? html`<small>left</small>`}`,
+        href: (row) => (row.left > 0 ? rowsOf(row, { left: String(within) }) : undefined),
+        file: { [`Left within ${within} days`]: ({ left }) => left },
+      },
+      {
+        label: 'Shop’s churn then',
+        kind: 'number',
+        cell: (row) =>
+          html`${formatRate(visit, row.churn)}
+            <small
+              >${significanceOfShares(row.churn, rateOf(row)).doubt ?? 'clear difference'}</small
+            >`,
+        href: churnOf,
+        file: { 'Churn rate of the shop': ({ churn }) => churn.share },
+      },
+      {
+        label: 'MRR lost',
+        kind: 'amount',
+        cell: ({ lost }) => signed(0 - amountOf(lost)),
+        file: { 'MRR lost': ({ lost }) => amountOf(lost) },
+      },
+      {
+        label: 'Net',
+        kind: 'amount',
+        cell: (row) => signed(netOf(row)),
+        file: { Net: netOf, Currency: () => shop.currency },
+      },
+    ],
+  });
+}
+
+const priceFilters = {
+  change: choice('change', directions),
+  'price-plan': planFilter,
+  left: choice('left', leftWithin),
+  ...dayFilters,
+};
+
+type Visit = ListVisit<typeof priceFilters, TimeOrder>;
+
+const windowOf = ({ view: { period, now }, filters }: Visit) => ({
+  ...partOf(period, filters),
+  now,
+});
+
+const filterOf = ({ filters: { change, 'price-plan': planId, left } }: Visit) => ({
+  planId,
+  isRise: change && change === 'rose',
+  leftWithin: left === undefined ? undefined : Number(left),
+});
+
+interface Summary extends PriceChangeSums {
+  readonly planNames: ReadonlyMap<number, string>;
+}
+
+/** The subscriptions that became worth more or less while they were active, and which of them left since. */
+export const prices = defineList<PriceChangeRow, Summary>()({
+  path: '/revenue/prices',
+  title: 'Price changes',
+  label: 'Price changes',
+  hint: 'Rises of prices, and who left after them',
+  parent: '/revenue',
+  noun: 'changes',
+  fileNoun: 'prices',
+  caption: 'Subscriptions whose price changed',
+  pickers: ['period'],
+  endWithView: ['first', 'last'],
+  filters: priceFilters,
+  links: { name: 'change', label: 'Change', options: directions },
+  selects: [
+    {
+      name: 'price-plan',
+      label: 'Plan',
+      none: 'All',
+      options: ({ planNames }) => planOptions(planNames),
+    },
+    {
+      name: 'left',
+      label: 'Left within',
+      none: 'Any, or stayed',
+      options: () => Object.entries(leftWithin).map(([days, [label]]) => [days, label]),
+    },
+  ],
+  orders: { newest: 'The last to change first', oldest: 'The first to change first' },
+  place: positionSchema,
+  placeOf: ({ at, subscriptionId }) => ({ createdAt: at, id: subscriptionId }),
+  read: (visit, page) =>
+    visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
+      listPriceChanges(analyse, visit.shop.id, windowOf(visit), { ...page, ...filterOf(visit) }),
+    ),
+  summarise: (visit) =>
+    visit.parts.store.readRecent(visit.shop.id, async ({ analyse }) => {
+      const [sums, planNames] = await Promise.all([
+        sumPriceChanges(analyse, visit.shop.id, windowOf(visit), filterOf(visit)),
+        listPlanNames(analyse, visit.shop.id),
+      ]);
+      return { ...sums, planNames };
+    }),
+  count: (_, { count }) => count,
+  head(visit, { count, left, lost, ...sums }) {
+    const { shop, filters } = visit;
+    const worth = rounded(parseDecimal(lost), shop);
+    const when = showPeriod(visit, windowOf(visit));
+    const then = filters.left === undefined ? 'since' : `within ${filters.left} days`;
+    return html`<p>
+        <strong>${countOf(visit, count, 'subscription')}</strong> changed price ${when},
+        <strong>${column.showMoney(visit, addedIn(sums, visit), '+')}</strong> of MRR.
+        ${countOf(visit, left, 'of them left', 'of them left')} ${then}, worth
+        <strong>${column.showMoney(visit, worth)}</strong> a month.
+      </p>
+      <p class="quiet">
+        What they were worth a month before and after: a price, a quantity or a discount changed,
+        and records do not say which. Left counts who is cancelled or failed now. Times are in UTC.
+      </p>`;
+  },
+  columns: (visit) => [
+    column.customerHead,
+    column.itsSubscription,
+    column.numberedPlan,
+    column.decimal('Was', ({ was }) => was, { head: 'Worth a month before', kind: 'minor number' }),
+    column.decimal('Worth', ({ became }) => became, { head: 'Worth a month' }),
+    {
+      ...column.money('Added', addedIn),
+      cell: (row) => column.showMoney(visit, addedIn(row, visit), '+'),
+      sum: (sums) => column.showMoney(visit, addedIn(sums, visit), '+'),
+    },
+    column.decimal('Lost', ({ lost }) => lost, {
+      head: 'Worth a month when it left',
+      sum: ({ lost }) => rounded(parseDecimal(lost), visit.shop),
+    }),
+    column.time('Changed', ({ at }) => at, { sort: ['oldest', 'newest'] }),
+    {
+      label: 'Left',
+      kind: 'date',
+      cell: ({ leftAt }) => (leftAt === null ? '–' : showDay(visit, new Date(leftAt))),
+      file: { 'Left (UTC)': ({ leftAt }) => leftAt && new Date(leftAt).toISOString() },
+    },
+  ],
+  empty: {
+    title: 'No price changed',
+    text: 'No active subscription became worth more or less in this period.',
+  },
+});
