@@ -695,6 +695,12 @@ CREATE FUNCTION public.is_present(fact text) RETURNS boolean
   select fact like 'present %'
 $$;
 
+CREATE FUNCTION public.is_price(fact text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select fact like 'price %'
+$$;
+
 CREATE FUNCTION public.is_state(fact text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -722,7 +728,8 @@ end $$;
 CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, hours_since timestamp with time zone) RETURNS TABLE(grain text, bucket timestamp with time zone)
     LANGUAGE sql IMMUTABLE
     AS $$
-  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
+  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' when is_price(fact) then 'price'
+      else 'day' end,
     case when is_monthly(fact) then metric_month(at) else metric_day(at) end
   where not is_present(fact)
   union all
@@ -732,7 +739,7 @@ CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, ho
   select v.grain, v.bucket
   from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
   where at >= hours_since and not is_state(fact) and not is_monthly(fact) and not is_present(fact)
-    and fact not in ('cancelled_before', 'cycle_failed_before')
+    and not is_price(fact) and fact not in ('cancelled_before', 'cycle_failed_before')
 $$;
 
 CREATE FUNCTION public.metric_day(at timestamp with time zone) RETURNS timestamp with time zone
@@ -809,6 +816,11 @@ begin
       ('dunning_' || d.result, d.closed_at, 1)
     ) v (fact, at, count)
     where d.shop_id = shop and v.at is not null
+    union all
+    select f.fact, c.at, f.count, f.amount
+    from price_changes c
+    cross join lateral price_facts(c.plan_id, c.at, c.was, c.became, c.left_at, c.lost) f
+    where c.shop_id = shop
   )
   select b.grain, b.bucket, f.fact, sum(f.count)::bigint, trim_scale(sum(f.amount))
   from metric_shops m
@@ -1159,6 +1171,75 @@ CREATE FUNCTION public.price_band(price numeric) RETURNS integer
     500000000,1000000000,2000000000,3000000000,5000000000}'::numeric[]) - 1
 $$;
 
+CREATE FUNCTION public.price_changes_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+        shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+        shop bigint;
+        facts ledger_fact[];
+      begin
+        if moves_rows() then return null; end if;
+        foreach shop in array shops loop
+          perform lock_shop(shop);
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from (select -1 as sign, * from old_rows) changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+
+        end loop;
+        return null;
+      end$$;
+
+CREATE FUNCTION public.price_changes_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+        shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+        shop bigint;
+        facts ledger_fact[];
+      begin
+        if moves_rows() then return null; end if;
+        foreach shop in array shops loop
+          perform lock_shop(shop);
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from (select 1 as sign, * from new_rows) changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+
+        end loop;
+        return null;
+      end$$;
+
+CREATE FUNCTION public.price_changes_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+        shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+        shop bigint;
+        facts ledger_fact[];
+      begin
+        if moves_rows() then return null; end if;
+        foreach shop in array shops loop
+          perform lock_shop(shop);
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+
+        end loop;
+        return null;
+      end$$;
+
 CREATE FUNCTION public.price_changes_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.price_change
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1200,6 +1281,17 @@ begin
     and (changed.at <= s.trial_ends_at) is not true and round(changed.became - changed.was, 2) <> 0
     and coalesce(before.to_status, 'active') = 'active' and coalesce(since.to_status, 'active') = 'active';
 end $$;
+
+CREATE FUNCTION public.price_facts(plan_id bigint, at timestamp with time zone, was numeric, became numeric, left_at timestamp with time zone, lost numeric) RETURNS TABLE(fact text, count integer, amount numeric)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select 'price ' || case when became > was then 'rose ' else 'fell ' end || plan_id::text || v.part, v.count, v.amount
+  from (values ('', 1, became - was), (' was', 0, was)) v (part, count, amount)
+  union all
+  select 'price ' || case when became > was then 'rose ' else 'fell ' end || plan_id::text || ' ' || days::text, 1, lost
+  from unnest('{30,60,90}'::integer[]) days
+  where left_at - at < days * interval '1 day'
+$$;
 
 CREATE FUNCTION public.price_in(amounts jsonb, counts boolean) RETURNS numeric
     LANGUAGE sql IMMUTABLE
@@ -3233,7 +3325,7 @@ CREATE TABLE public.metric_ledger (
     fact text NOT NULL COLLATE pg_catalog."C",
     count bigint NOT NULL,
     amount numeric NOT NULL,
-    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text, 'present'::text])))
+    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text, 'present'::text, 'price'::text])))
 )
 WITH (fillfactor='70');
 
@@ -4134,6 +4226,8 @@ CREATE TRIGGER metrics_delete AFTER DELETE ON public.payments REFERENCING OLD TA
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.plans REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_delete();
 
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.price_changes REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.price_changes_metrics_delete();
+
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_delete();
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.status_events REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_delete();
@@ -4152,6 +4246,8 @@ CREATE TRIGGER metrics_insert AFTER INSERT ON public.payments REFERENCING NEW TA
 
 CREATE TRIGGER metrics_insert AFTER INSERT ON public.plans REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_insert();
 
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.price_changes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.price_changes_metrics_insert();
+
 CREATE TRIGGER metrics_insert AFTER INSERT ON public.refunds REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_insert();
 
 CREATE TRIGGER metrics_insert AFTER INSERT ON public.status_events REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_insert();
@@ -4167,6 +4263,8 @@ CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.dunning_cases FOR EACH 
 CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.failed_cycles FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
 
 CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.payments FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.price_changes FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
 
 CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.refunds FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
 
@@ -4185,6 +4283,8 @@ CREATE TRIGGER metrics_update AFTER UPDATE ON public.failed_cycles REFERENCING O
 CREATE TRIGGER metrics_update AFTER UPDATE ON public.payments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.payments_metrics_update();
 
 CREATE TRIGGER metrics_update AFTER UPDATE ON public.plans REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.price_changes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.price_changes_metrics_update();
 
 CREATE TRIGGER metrics_update AFTER UPDATE ON public.refunds REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_update();
 

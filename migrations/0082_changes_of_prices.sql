@@ -24,6 +24,10 @@ create type price_change as (
   subscription_id bigint, at timestamptz, plan_id bigint, was numeric, became numeric, left_at timestamptz, lost numeric
 );
 
+alter table metric_ledger drop constraint metric_ledger_grain_check;
+alter table metric_ledger add constraint metric_ledger_grain_check
+  check (grain in ('minute', 'hour', 'day', 'month', 'shift', 'all', 'present', 'price'));
+
 \ir functions.sql
 
 do $$
@@ -68,7 +72,7 @@ begin
   end loop;
 end $$;
 
--- listPriceGroups, listPriceChanges and sumPriceChanges, from the index alone.
+-- listPriceChanges and sumPriceChanges, from the index alone.
 create index price_changes_by_time on price_changes (shop_id, at, subscription_id)
   include (plan_id, was, became, left_at, lost);
 

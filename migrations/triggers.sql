@@ -299,6 +299,17 @@ call pg_temp.watch('dunning_cases', $body$
   perform add_to_ledger(shop, facts);
 $body$);
 
+call pg_temp.watch('price_changes', $body$
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+$body$, 'facts ledger_fact[];');
+
 drop procedure pg_temp.watch;
 
 -- Emptying a table says nothing about its rows.
@@ -307,7 +318,7 @@ declare
   watched text;
 begin
   foreach watched in array array['subscriptions', 'status_events', 'payments', 'refunds',
-    'dunning_cases', 'cancellation_sessions', 'subscriber_changes', 'failed_cycles'] loop
+    'dunning_cases', 'cancellation_sessions', 'subscriber_changes', 'failed_cycles', 'price_changes'] loop
     call pg_temp.create_trigger('metrics_truncate', watched,
       'after truncate on %I for each statement execute function rebuild_all_metrics()');
   end loop;

@@ -1,6 +1,6 @@
 -- When subscriptions became worth more or less a month while they were active and out of trial, by at least half a hundredth
--- of the currency, and whether they have left since. Changes of one subscription; those of `expansion` are of a customer.
--- It needs their departures as they are now.
+-- of the currency, and whether they have left since: when, and what they were worth until then. Each is of a subscription;
+-- `expansion` is of a customer. Departures must be as they are now.
 
 create or replace function price_changes_of(shop bigint, subscription_ids bigint[])
 returns setof price_change language plpgsql stable as $$

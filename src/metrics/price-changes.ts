@@ -2,20 +2,26 @@ import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { lookup } from '../store/lookup.ts';
 import { type Position, type TimeOrder, keyset } from '../store/records/listing.ts';
-import type { Window } from './churn.ts';
-import type { Part } from './ledger.ts';
+import { type Period, day } from './bounds.ts';
 import type { OfSubscription } from './segments/subscriptions.ts';
 import { minCases } from './significance.ts';
 
 /** More groups are not read. */
-export const maxPriceGroups = 10;
+export const maxPriceGroups = 6;
+/** More changes are not summed. */
+export const maxSummedPrices = 10_000;
+
+/** Who left so many days after a change is counted. */
+export const daysAfter = ['30', '60', '90'] as const;
+export type DaysAfter = (typeof daysAfter)[number];
 
 /** What some subscriptions that changed their price came to. Amounts are a month, as decimals. */
 export interface PriceChangeSums {
   readonly count: number;
   readonly was: string;
-  readonly became: string;
-  /** How many have left in time, and are not back, and what they were worth until then. */
+  /** Below 0 if prices fell. */
+  readonly added: string;
+  /** How many have left and are not back, and what they were worth until then. */
   readonly left: number;
   readonly lost: string;
 }
@@ -29,76 +35,76 @@ export interface PriceChangeGroup extends PriceChangeSums {
   readonly isRise: boolean;
 }
 
-export interface PriceChangeFilter {
-  readonly planId?: number | undefined;
-  readonly isRise?: boolean | undefined;
-  /** Only those that have left so many days after the change. */
-  readonly leftWithin?: number | undefined;
-}
-
-/** Whether a subscription has left in so many days after its price changed, as of now. */
-const hasLeft = (sql: Sql | Transaction, { now }: Window, days: number) =>
-  sql`left_at <= ${isoTime(now)} and left_at < at + make_interval(days => ${days})`;
-
-const changesIn = (sql: Sql | Transaction, shopId: number, { from, until, now }: Window) => sql`
-  select subscription_id, at, plan_id, was, became, left_at, lost from price_changes
-  where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(Math.min(until, now + 1))}`;
-
-const sumsOf = (sql: Sql | Transaction, left: Part) => sql`
-  count(*) as count, sum(was)::text as was, sum(became)::text as became,
-  count(*) filter (where ${left}) as left, coalesce(sum(lost) filter (where ${left}), 0)::text as lost`;
-
 /**
- * The days of a window on which at least 10 subscriptions of a plan became worth more, or less; those that changed the MRR
- * most come first. Reads the window's entries of one index.
- * @param leftWithin days after the change in which those who left count
+ * The UTC days of a period on which at least 10 subscriptions of a plan became worth more, or less; those that changed the
+ * MRR most come first. The cost grows with the number of days and plans.
+ * @param within days after the change in which those who left count
  */
 export function listPriceGroups(
   sql: Sql | Transaction,
   shopId: number,
-  window: Window,
-  leftWithin: number,
+  { from, until }: Period,
+  within: DaysAfter,
 ): Promise<PriceChangeGroup[]> {
+  const part = (name: string) => sql`
+    left join lateral (
+      select count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'price' and bucket = g.bucket and fact = g.fact || ' ' || ${name}::text
+      limit 1
+    )`;
   return sql<PriceChangeGroup[]>`
-    select (date_part('epoch', g.day) * 1000)::bigint as day, g.plan_id as "planId", p.name as "planName",
-      g.is_rise as "isRise", g.count, g.was, g.became, g.left, g.lost
+    select (date_part('epoch', g.bucket) * 1000)::bigint as day, g.plan_id as "planId", p.name as "planName",
+      split_part(g.fact, ' ', 2) = 'rose' as "isRise", g.count, coalesce(was.amount, 0)::text as was,
+      g.amount::text as added, coalesce(gone.count, 0) as "left", coalesce(gone.amount, 0)::text as lost
     from (
-      select metric_day(at) as day, plan_id, became > was as is_rise, ${sumsOf(sql, hasLeft(sql, window, leftWithin))}
-      from (${changesIn(sql, shopId, window)} order by at, subscription_id offset 0) c
-      group by 1, 2, 3
-      having count(*) >= ${minCases}
-      order by abs(sum(became - was)) desc, 1, 2, 3
-      limit ${maxPriceGroups}
+      select bucket, fact, split_part(fact, ' ', 3)::bigint as plan_id, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = 'price' and bucket >= ${isoTime(floorToDay(from))} and bucket < ${isoTime(until)}
+        and count >= ${minCases} and split_part(fact, ' ', 4) = ''
+      order by abs(amount) desc, bucket, fact limit ${maxPriceGroups}
     ) g
+    ${part('was')} was on true
+    ${part(within)} gone on true
     cross join ${lookup(sql, shopId, 'plans', 'plan_id', 'g.plan_id')} p
-    order by abs(g.became::numeric - g.was::numeric) desc, g.day, g.plan_id, g.is_rise`;
+    order by abs(g.amount) desc, g.bucket, g.fact`;
 }
 
-function matching(
+const floorToDay = (at: number) => Math.floor(at / day) * day;
+
+export interface PriceChangeFilter {
+  readonly planId?: number | undefined;
+  readonly isRise?: boolean | undefined;
+  /** Only those that have left so many days after the change. */
+  readonly within?: DaysAfter | undefined;
+}
+
+/** The changes of a period that match a filter, from the index alone. */
+const changesIn = (
   sql: Sql | Transaction,
-  window: Window,
-  { planId, isRise, leftWithin }: PriceChangeFilter,
-) {
-  return sql`
+  shopId: number,
+  { from, until }: Period,
+  { planId, isRise, within }: PriceChangeFilter,
+) => sql`
+  select subscription_id, at, plan_id, was, became, left_at, lost from price_changes
+  where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)}
     ${planId === undefined ? sql`` : sql`and plan_id = ${planId}`}
     ${isRise === undefined ? sql`` : sql`and (became > was) = ${isRise}`}
-    ${leftWithin === undefined ? sql`` : sql`and ${hasLeft(sql, window, leftWithin)}`}`;
-}
+    ${within === undefined ? sql`` : sql`and left_at - at < ${Number(within)} * interval '1 day'`}`;
 
-/** What the changes of a window come to. */
+/** What the changes of a period come to; undefined if they are more than are summed. */
 export async function sumPriceChanges(
   sql: Sql | Transaction,
   shopId: number,
-  window: Window,
+  period: Period,
   filter: PriceChangeFilter,
-): Promise<PriceChangeSums> {
+): Promise<PriceChangeSums | undefined> {
   const [row] = await sql<[PriceChangeSums]>`
-    select count, coalesce(was, '0') as was, coalesce(became, '0') as became, "left", lost
+    select count(*) as count, coalesce(sum(was), 0)::text as was, coalesce(sum(became - was), 0)::text as added,
+      count(left_at) as "left", coalesce(sum(lost), 0)::text as lost
     from (
-      select ${sumsOf(sql, sql`left_at <= ${isoTime(window.now)}`)}
-      from (${changesIn(sql, shopId, window)} ${matching(sql, window, filter)} order by at, subscription_id offset 0) c
-    ) sums`;
-  return row;
+      ${changesIn(sql, shopId, period, filter)}
+      order by at, subscription_id limit ${maxSummedPrices + 1}
+    ) c`;
+  return row.count > maxSummedPrices ? undefined : row;
 }
 
 /** A subscription that became worth more or less. Amounts are a month, as decimals; times epoch milliseconds. */
@@ -111,11 +117,11 @@ export interface PriceChangeRow extends OfSubscription {
   readonly lost: string | null;
 }
 
-/** The changes of a window, by when they were. Reads the page's entries of one index, or the window's with a filter. */
+/** The changes of a period, by when they were. Reads the page's entries of one index, or the period's with a filter. */
 export function listPriceChanges(
   sql: Sql | Transaction,
   shopId: number,
-  window: Window,
+  period: Period,
   {
     order,
     after,
@@ -129,14 +135,12 @@ export function listPriceChanges(
 ): Promise<PriceChangeRow[]> {
   const place = after && { at: isoTime(after.createdAt), subscription_id: after.id };
   const { beyond, by } = keyset(sql, order, ['at', 'subscription_id'], place);
-  const has = sql`c.left_at <= ${isoTime(window.now)}`;
   return sql<PriceChangeRow[]>`
     select c.subscription_id as "subscriptionId", s.customer_id as "customerId", c.plan_id as "planId",
       p.name as "planName", (date_part('epoch', c.at) * 1000)::bigint as at, c.was::text as was,
-      c.became::text as became, case when ${has} then (date_part('epoch', c.left_at) * 1000)::bigint end as "leftAt",
-      case when ${has} then c.lost::text end as lost
+      c.became::text as became, (date_part('epoch', c.left_at) * 1000)::bigint as "leftAt", c.lost::text as lost
     from (
-      ${changesIn(sql, shopId, window)} ${matching(sql, window, filter)} and ${beyond}
+      ${changesIn(sql, shopId, period, filter)} and ${beyond}
       order by ${by()} limit ${limit}
     ) c
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s

@@ -171,13 +171,8 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
   return (name: string): Value => found.get(name) ?? nothing;
 }
 
-/** When subscriptions became worth something else while they were active, and whether they have left since, as of now. */
-export function priceChangesOf(
-  held: readonly HeldSubscription[],
-  from: number,
-  until: number,
-  now: number,
-) {
+/** When subscriptions became worth something else while they were active, and whether they have left since. */
+export function priceChangesOf(held: readonly HeldSubscription[], from: number, until: number) {
   const left = new Map(
     churnedOf(held, -Infinity, Infinity, Infinity).map((each) => [each.id, each]),
   );
@@ -187,14 +182,11 @@ export function priceChangesOf(
         const [was, became] = [valueBefore(each, at), valueBefore(each, at + 1)];
         const change = roundedValue(add(became, minus(was)), 2);
         if (!isWorthBefore(each, at) || !isWorthBefore(each, at + 1) || change === 0) return [];
-        if (at < from || at >= until || at > now) return [];
+        if (at < from || at >= until) return [];
         const { id, planId } = each;
-        const leftAt = left.get(id)?.leftAt ?? Infinity;
-        const has = leftAt <= now;
-        const lost = each.trialEndsAt > leftAt ? nothing : valueBefore(each, leftAt);
-        return [
-          { id, planId, at, was, became, leftAt: has ? leftAt : null, lost: has ? lost : null },
-        ];
+        const leftAt = left.get(id)?.leftAt ?? null;
+        const lost = leftAt && (each.trialEndsAt > leftAt ? nothing : valueBefore(each, leftAt));
+        return [{ id, planId, at, was, became, leftAt, lost }];
       }),
     )
     .toSorted((a, b) => b.at - a.at || b.id - a.id);

@@ -246,15 +246,15 @@ onOneDatabase('movements, churn and cohorts', (open) => {
   async function comparePrices(
     shopId: number,
     held: readonly HeldSubscription[],
-    window: Window,
+    period: Period,
     where: string,
   ) {
     const { analyse } = store.primary;
-    const all = priceChangesOf(held, window.from, window.until, window.now);
+    const all = priceChangesOf(held, period.from, period.until);
     const [some] = all.filter(({ leftAt }) => leftAt !== null).concat(all);
     const filters = [
       {},
-      { leftWithin: 5 },
+      { within: '30' as const },
       some && { planId: some.planId, isRise: isMore(some.became, some.was) },
     ];
     for (const filter of filters.filter((each) => each !== undefined)) {
@@ -262,8 +262,8 @@ onOneDatabase('movements, churn and cohorts', (open) => {
         ({ planId, at, was, became, leftAt }) =>
           planId === (filter.planId ?? planId) &&
           (filter.isRise === undefined || isMore(became, was) === filter.isRise) &&
-          (filter.leftWithin === undefined ||
-            (leftAt !== null && leftAt < at + filter.leftWithin * day)),
+          (filter.within === undefined ||
+            (leftAt !== null && leftAt < at + Number(filter.within) * day)),
       );
       const shown = (each: (typeof expected)[number]) => [
         each.id,
@@ -277,7 +277,7 @@ onOneDatabase('movements, churn and cohorts', (open) => {
       for (let previous; ;) {
         const place = previous && { createdAt: previous.at, id: previous.subscriptionId };
         const page = { order: 'newest', after: place, limit: 2, ...filter } as const;
-        const rows = await listPriceChanges(analyse, shopId, window, page);
+        const rows = await listPriceChanges(analyse, shopId, period, page);
         listed.push(...rows);
         previous = rows.at(-1);
         if (previous === undefined) break;
@@ -296,9 +296,9 @@ onOneDatabase('movements, churn and cohorts', (open) => {
         expected.map(shown),
         where,
       );
-      const sums = await sumPriceChanges(analyse, shopId, window, filter);
+      const sums = await sumPriceChanges(analyse, shopId, period, filter);
       const left = expected.filter(({ leftAt }) => leftAt !== null);
-      assert.deepEqual([sums.count, sums.left], [expected.length, left.length], where);
+      assert.deepEqual([sums?.count, sums?.left], [expected.length, left.length], where);
       repriced.rows += expected.length;
       repriced.left += left.length;
     }

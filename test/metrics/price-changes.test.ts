@@ -1,31 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { listPriceGroups } from '../../src/metrics/price-changes.ts';
+import { generateShop } from '../../src/demo/generate.ts';
+import { type DaysAfter, daysAfter, listPriceGroups } from '../../src/metrics/price-changes.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Store } from '../../src/store/open.ts';
-import { line, plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
-import { createShop, importAll } from '../support/world.ts';
-
-const at = (date: string) => `2026-${date}T09:00:00.000Z`;
-const cancelled = (date: string) => ({
-  status: 'cancelled',
-  statusEvents: [{ at: at(date), to: 'cancelled' }],
-});
-
-/** One that has cost so much a month since January, and something else since a day. */
-const repriced = (id: number, from: string, to: string, more: object = {}, on = '08-03') =>
-  subscription(id, {
-    customerId: id,
-    createdAt: at('01-01'),
-    updatedAt: at('01-01'),
-    lines: [{ ...line, quantity: 1, currentPrice: to }],
-    valueEvents: [
-      { at: at('01-01'), mrr: from },
-      { at: at(on), mrr: to },
-    ],
-    ...more,
-  });
+import { createShop, importAll, now } from '../support/world.ts';
+import { at, repriced, repricedRecords } from './price-records.ts';
 
 onEveryDatabase('price changes', (open) => {
   let store: Store;
@@ -38,39 +19,13 @@ onEveryDatabase('price changes', (open) => {
     const shop = await createShop(store);
     const send = async (...records: object[]) =>
       assert.deepEqual((await importAll(store, shop, records)).refused, []);
-    await send(
-      plan({ id: 11, name: 'Box' }),
-      plan({ id: 12, name: 'Tea' }),
-      // Nine from 20 to 22, of which one left after 29 days, one after 31, one after 100, and one failed after 5.
-      ...[1, 2, 3, 4, 5].map((id) => repriced(id, '20.00', '22.00')),
-      repriced(6, '20.00', '22.00', cancelled('09-01')),
-      repriced(7, '20.00', '22.00', cancelled('09-03')),
-      repriced(8, '20.00', '22.00', cancelled('11-11')),
-      repriced(9, '20.00', '22.00', {
-        status: 'failed',
-        statusEvents: [{ at: at('08-08'), to: 'failed' }],
-      }),
-      // The tenth has two: 40 to 44.
-      repriced(10, '40.00', '44.00'),
-      // Less on the same day; of another plan; on another day; paused then; in a trial; gone before.
-      repriced(11, '20.00', '18.00'),
-      repriced(12, '20.00', '22.00', { planId: 12 }),
-      repriced(13, '20.00', '22.00', {}, '08-04'),
-      repriced(14, '20.00', '22.00', {
-        status: 'paused',
-        statusEvents: [{ at: at('08-01'), to: 'paused' }],
-      }),
-      repriced(15, '20.00', '22.00', { trialEndsAt: at('09-01') }),
-      repriced(16, '20.00', '22.00', cancelled('08-02')),
-      // Less than a cent a month.
-      repriced(17, '20.001', '20.00'),
-    );
-    const groups = (days: number, now = '11-20') =>
+    await send(...repricedRecords);
+    const groups = (within: DaysAfter) =>
       listPriceGroups(
         store.primary.analyse,
         shop.id,
-        { from: Date.parse(at('07-01')), until: Date.parse(at(now)), now: Date.parse(at(now)) },
-        days,
+        { from: Date.parse(at('07-01')), until: Date.parse(at('11-20')) },
+        within,
       );
     return { shop, send, groups };
   };
@@ -82,17 +37,14 @@ onEveryDatabase('price changes', (open) => {
       planId: 11,
       planName: 'Box',
       isRise: true,
-      // 9 × 20 + 40, and 9 × 22 + 44.
+      // 9 × 20 + 40, and 9 × 2 + 4.
       count: 10,
       was: '220',
-      became: '242',
+      added: '22',
     };
-    assert.deepEqual([...(await groups(30))], [{ ...group, left: 2, lost: '44' }]);
-    assert.deepEqual([...(await groups(60))], [{ ...group, left: 3, lost: '66' }]);
-    assert.deepEqual([...(await groups(90))], [{ ...group, left: 3, lost: '66' }]);
-    assert.deepEqual([...(await groups(120))], [{ ...group, left: 4, lost: '88' }]);
-    // Who left later has not left yet.
-    assert.deepEqual([...(await groups(90, '09-02'))], [{ ...group, left: 2, lost: '44' }]);
+    assert.deepEqual([...(await groups('30'))], [{ ...group, left: 2, lost: '44' }]);
+    assert.deepEqual([...(await groups('60'))], [{ ...group, left: 3, lost: '66' }]);
+    assert.deepEqual([...(await groups('90'))], [{ ...group, left: 3, lost: '66' }]);
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
   });
 
@@ -108,10 +60,63 @@ onEveryDatabase('price changes', (open) => {
         ],
       }),
     );
-    const [group] = await groups(30);
+    const [group] = await groups('30');
     assert.deepEqual([group?.count, group?.left, group?.lost], [10, 1, '22']);
     await send({ type: 'delete', record: 'subscription', id: 1 });
-    assert.deepEqual([...(await groups(30))], []);
+    assert.deepEqual([...(await groups('30'))], []);
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
+  });
+
+  test('are what the records of a generated shop say, read one by one', async () => {
+    const shop = await createShop(store);
+    const options = { subscriptions: 700, seed: 5, currency: 'USD', minorDigits: 2 };
+    const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
+    assert.deepEqual((await importAll(store, shop, records)).refused, []);
+    const isLive = (status: string) => status === 'active' || status === 'paused';
+    const changes = records.flatMap((record) => {
+      if (record.type !== 'subscription') return [];
+      const { planId, status, trialEndsAt, statusEvents, valueEvents } = record;
+      const steps = [{ at: record.createdAt, to: 'active' }, ...(statusEvents ?? [])] as const;
+      const [first, changed] = valueEvents ?? [];
+      if (!first || !changed || changed.at <= (trialEndsAt ?? '')) return [];
+      if (steps.findLast(({ at: then }) => (then ?? '') <= changed.at)?.to !== 'active') return [];
+      const [was, became] = [Number(first.mrr), Number(changed.mrr)];
+      const left = steps[steps.findLastIndex(({ to }) => isLive(to)) + 1];
+      const hasLeft = left && ['cancelled', 'failed'].includes(status ?? '');
+      const days = hasLeft
+        ? (Date.parse(left.at ?? '') - Date.parse(changed.at)) / 86_400_000
+        : Infinity;
+      const key = `${changed.at.slice(0, 10)} ${planId} ${became > was}`;
+      return [{ key, was, added: became - was, days, lost: became }];
+    });
+    const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
+    const cents = (value: number) => Math.round(value * 100);
+    const period = { from: Date.parse(now) - 365 * 86_400_000, until: Date.parse(now) };
+    for (const within of daysAfter) {
+      const expected = [...Map.groupBy(changes, ({ key }) => key)]
+        .filter(([, some]) => some.length >= 10)
+        .map(([key, some]) => {
+          const left = some.filter(({ days }) => days < Number(within));
+          const [was, added, lost] = [
+            sum(some.map((each) => each.was)),
+            sum(some.map((each) => each.added)),
+            sum(left.map((each) => each.lost)),
+          ].map(cents);
+          return { key, count: some.length, was, added, left: left.length, lost };
+        });
+      const found = await listPriceGroups(store.primary.analyse, shop.id, period, within);
+      assert.deepEqual(
+        found.map((each) => ({
+          key: `${new Date(each.day).toISOString().slice(0, 10)} ${each.planId} ${each.isRise}`,
+          count: each.count,
+          was: cents(Number(each.was)),
+          added: cents(Number(each.added)),
+          left: each.left,
+          lost: cents(Number(each.lost)),
+        })),
+        expected,
+      );
+      assert.ok(expected.length === 1 && (expected[0]?.left ?? 0) > 0);
+    }
   });
 });

@@ -62,13 +62,15 @@ function answer(visit: FiguresVisit, data: Revenue) {
   return {
     text: html`MRR ${growthOf(visit, now)}: ${money(now.came)} came, ${money(now.left)} left.`,
     note: html`${showPeriod(visit, view.period)},
-    ${
-      before
-        ? html`compared with ${showPeriod(visit, view.before)}, when it ${growthOf(visit, before)}.`
-        : `${dataBegins(visit, firstDay)}.`
-    }
-    Days in UTC, amounts in ${shop.currency}.
-    ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}`,
+      ${
+        before
+          ? html`compared with ${showPeriod(visit, view.before)}, when it
+            ${growthOf(visit, before)}.`
+          : `${dataBegins(visit, firstDay)}.`
+      }
+      Days in UTC, amounts in ${shop.currency}.
+      ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}
+      <a href="#prices">What price changes did</a>.`,
   };
 }
 

@@ -1,17 +1,20 @@
 import { html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
 import {
+  type DaysAfter,
   type PriceChangeGroup,
   type PriceChangeRow,
   type PriceChangeSums,
+  daysAfter,
   listPriceChanges,
   listPriceGroups,
   maxPriceGroups,
+  maxSummedPrices,
   sumPriceChanges,
 } from '../../metrics/price-changes.ts';
 import { type Share, minCases, significanceOfShares } from '../../metrics/significance.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
-import { parseDecimal, subtract } from '../../money.ts';
+import { type Ratio, add, divide, parseDecimal, subtract } from '../../money.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { choice, dayFilters, planFilter } from '../framework/address.ts';
@@ -36,8 +39,10 @@ import {
 import { choices, showPeriod } from '../view/picker.ts';
 import { isoDay, partOf, viewPath } from '../view/view.ts';
 
-/** In how many days those who left may have left because of the change. */
-const leftWithin = { 30: ['30 days'], 60: ['60 days'], 90: ['90 days'] } as const;
+const leftWithin = Object.fromEntries(daysAfter.map((days) => [days, [`${days} days`]])) as Record<
+  DaysAfter,
+  [string]
+>;
 const withinParameter = 'within';
 const longest = '90';
 
@@ -53,22 +58,21 @@ interface PriceChange extends PriceChangeGroup {
 
 export interface PriceChanges {
   readonly until: number;
-  readonly within: number;
+  readonly within: DaysAfter;
   readonly changes: readonly PriceChange[];
 }
 
 /** The changes of the year until the end of the period: it takes months to see what one did. */
 export async function readPriceChanges({ parts, shop, view, query }: FiguresVisit) {
   const { until, from } = view.period;
-  const asked = query.get(withinParameter) ?? '';
-  const within = Number(asked in leftWithin ? asked : longest);
-  const window = { from: Math.min(from, until - 365 * day), until, now: view.now };
+  const within = daysAfter.find((days) => days === query.get(withinParameter)) ?? longest;
+  const period = { from: Math.min(from, until - 365 * day), until };
   return parts.store.readRecent(shop.id, async ({ analyse }): Promise<PriceChanges> => {
-    const groups = await listPriceGroups(analyse, shop.id, window, within);
+    const groups = await listPriceGroups(analyse, shop.id, period, within);
     const byDay = new Map(
       await Promise.all(
         [...new Set(groups.map((each) => each.day))].map(async (at) => {
-          const since = { from: at, until: Math.min(at + within * day, view.now) };
+          const since = { from: at, until: Math.min(at + Number(within) * day, view.now) };
           const { churned, atRisk } = await summariseMetrics(analyse, shop.id, view.now, since);
           const churn = { share: atRisk === 0 ? 0 : churned / atRisk, of: atRisk };
           return [at, { since, churn }] as const;
@@ -83,12 +87,6 @@ export async function readPriceChanges({ parts, shop, view, query }: FiguresVisi
   });
 }
 
-/** What one or many added to the MRR; below 0 if prices fell. */
-const addedIn = (
-  { was, became }: Pick<PriceChangeRow, 'was' | 'became'>,
-  { shop }: Pick<Visit, 'shop'>,
-) => rounded(subtract(parseDecimal(became), parseDecimal(was)), shop);
-
 /** What changes of prices of many subscriptions did: what they added, who left since, and what remains. */
 export function pricesTable(
   visit: FiguresVisit,
@@ -96,11 +94,9 @@ export function pricesTable(
 ): Exhibit {
   const { shop } = visit;
   const money = moneyFormat(visit);
-  const signed = signedFormat(money);
   const amountOf = (decimal: string) => rounded(parseDecimal(decimal), shop);
-  const each = (decimal: string, { count }: PriceChange) => money(Number(decimal) / count);
-  const addedBy = (change: PriceChange) => addedIn(change, visit);
-  const netOf = (change: PriceChange) => addedBy(change) - amountOf(change.lost);
+  const each = (sum: Ratio, { count }: PriceChange) =>
+    money(rounded(divide(sum, { numerator: BigInt(count), denominator: 1n }), shop));
   const rateOf = ({ left, count }: PriceChange) => ({ share: left / count, of: count });
   const rowsOf = ({ day: at, planId, isRise }: PriceChange, more: object = {}) => {
     const range = { from: isoDay(at), to: isoDay(at) };
@@ -113,13 +109,19 @@ export function pricesTable(
     const range = { from: isoDay(since.from), to: isoDay(since.until - 1) };
     return viewPath(shopPath(shop, '/churn'), { range, comparison: 'before' });
   };
+  const amount = (label: string, value: (row: PriceChange) => number, more: object = {}) => ({
+    label,
+    kind: 'amount' as const,
+    cell: (row: PriceChange) => signedFormat(money)(value(row)),
+    file: { [label]: value, ...more },
+  });
   return tableExhibit<PriceChange>({
     id: 'prices',
     noun: 'price-changes',
     title: 'What price changes did',
     switches: choices(
       visit,
-      { name: withinParameter, label: 'Left within', shown: String(within), initial: longest },
+      { name: withinParameter, label: 'Left within', shown: within, initial: longest },
       Object.entries(leftWithin).map(([days, [label]]) => [days, `Left within ${label}`]),
     ),
     caption: html`Days in the year until ${showDay(visit, new Date(until - 1))} on which ${minCases}
@@ -131,14 +133,19 @@ export function pricesTable(
     scrolls: true,
     rows: changes,
     none: changes.length === 0 ? 'None.' : undefined,
-    limit: { rows: 5, note: (hidden) => `${hidden} more in the file.` },
     note:
-      changes.length === maxPriceGroups && html`<p class="quiet">Only the largest are read.</p>`,
+      changes.length === maxPriceGroups &&
+      html`<p class="quiet">The ${maxPriceGroups} that changed MRR most.</p>`,
     columns: [
       {
         label: 'Change',
         kind: 'head',
-        cell: (row) => html`${row.planName} <small>${showDay(visit, new Date(row.day))}</small>`,
+        cell: (row) =>
+          html`${row.planName}
+            <small
+              >${showDay(visit, new Date(row.day))}: ${each(parseDecimal(row.was), row)} to
+              ${each(add(parseDecimal(row.was), parseDecimal(row.added)), row)} each</small
+            >`,
         href: (row) => rowsOf(row),
         file: {
           'Day (UTC)': (row) => isoDay(row.day),
@@ -146,58 +153,34 @@ export function pricesTable(
           Plan: (row) => row.planName,
         },
       },
-      {
-        label: 'Worth each',
-        kind: 'amount',
-        cell: (row) => html`${each(row.was, row)} → ${each(row.became, row)}`,
-      },
+      amount('Net', (row) =>
+        rounded(subtract(parseDecimal(row.added), parseDecimal(row.lost)), shop),
+      ),
       {
         label: 'Subscriptions',
         kind: 'number',
         cell: ({ count }) => formatCount(visit, count),
         file: { Subscriptions: ({ count }) => count },
       },
-      {
-        label: 'MRR added',
-        kind: 'amount',
-        cell: (row) => signed(addedBy(row)),
-        file: {
-          'MRR before': ({ was }) => amountOf(was),
-          'MRR after': ({ became }) => amountOf(became),
-          'MRR added': addedBy,
-        },
-      },
+      amount('MRR added', ({ added }) => amountOf(added), {
+        'MRR before': ({ was }: PriceChange) => amountOf(was),
+      }),
       {
         label: 'Left since',
         kind: 'number',
         cell: (row) =>
-          html`${formatRate(visit, rateOf(row))}
-          ${rateBase(visit, row.left, row.count) ?? html`<small>left</small>`}`,
-        href: (row) => (row.left > 0 ? rowsOf(row, { left: String(within) }) : undefined),
+          html`${formatRate(visit, rateOf(row))} ${rateBase(visit, row.left, row.count)}
+          ${significanceOfShares(row.churn, rateOf(row)).doubt && html`<small>may be chance</small>`}`,
+        href: (row) => (row.left > 0 ? rowsOf(row, { left: within }) : undefined),
         file: { [`Left within ${within} days`]: ({ left }) => left },
       },
+      amount('MRR lost', ({ lost }) => 0 - amountOf(lost), { Currency: () => shop.currency }),
       {
-        label: 'Shop’s churn then',
+        label: 'Churn of the shop',
         kind: 'number',
-        cell: (row) =>
-          html`${formatRate(visit, row.churn)}
-            <small
-              >${significanceOfShares(row.churn, rateOf(row)).doubt ?? 'clear difference'}</small
-            >`,
+        cell: ({ churn }) => html`${formatRate(visit, churn)} <small>in those days</small>`,
         href: churnOf,
         file: { 'Churn rate of the shop': ({ churn }) => churn.share },
-      },
-      {
-        label: 'MRR lost',
-        kind: 'amount',
-        cell: ({ lost }) => signed(0 - amountOf(lost)),
-        file: { 'MRR lost': ({ lost }) => amountOf(lost) },
-      },
-      {
-        label: 'Net',
-        kind: 'amount',
-        cell: (row) => signed(netOf(row)),
-        file: { Net: netOf, Currency: () => shop.currency },
       },
     ],
   });
@@ -212,18 +195,17 @@ const priceFilters = {
 
 type Visit = ListVisit<typeof priceFilters, TimeOrder>;
 
-const windowOf = ({ view: { period, now }, filters }: Visit) => ({
-  ...partOf(period, filters),
-  now,
-});
+const periodOf = ({ view: { period }, filters }: Visit) => partOf(period, filters);
 
 const filterOf = ({ filters: { change, 'price-plan': planId, left } }: Visit) => ({
   planId,
   isRise: change && change === 'rose',
-  leftWithin: left === undefined ? undefined : Number(left),
+  within: left,
 });
 
-interface Summary extends PriceChangeSums {
+interface Summary {
+  /** Undefined if they are too many. */
+  readonly sums: PriceChangeSums | undefined;
   readonly planNames: ReadonlyMap<number, string>;
 }
 
@@ -260,28 +242,31 @@ export const prices = defineList<PriceChangeRow, Summary>()({
   placeOf: ({ at, subscriptionId }) => ({ createdAt: at, id: subscriptionId }),
   read: (visit, page) =>
     visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
-      listPriceChanges(analyse, visit.shop.id, windowOf(visit), { ...page, ...filterOf(visit) }),
+      listPriceChanges(analyse, visit.shop.id, periodOf(visit), { ...page, ...filterOf(visit) }),
     ),
   summarise: (visit) =>
     visit.parts.store.readRecent(visit.shop.id, async ({ analyse }) => {
       const [sums, planNames] = await Promise.all([
-        sumPriceChanges(analyse, visit.shop.id, windowOf(visit), filterOf(visit)),
+        sumPriceChanges(analyse, visit.shop.id, periodOf(visit), filterOf(visit)),
         listPlanNames(analyse, visit.shop.id),
       ]);
-      return { ...sums, planNames };
+      return { sums, planNames };
     }),
-  count: (_, { count }) => count,
-  head(visit, { count, left, lost, ...sums }) {
+  count: (_, { sums }) => sums?.count ?? { moreThan: maxSummedPrices },
+  head(visit, { sums }) {
     const { shop, filters } = visit;
-    const worth = rounded(parseDecimal(lost), shop);
-    const when = showPeriod(visit, windowOf(visit));
+    const money = (decimal: string, plus?: string) =>
+      html`<strong>${column.showMoney(visit, rounded(parseDecimal(decimal), shop), plus)}</strong>`;
     const then = filters.left === undefined ? 'since' : `within ${filters.left} days`;
-    return html`<p>
-        <strong>${countOf(visit, count, 'subscription')}</strong> changed price ${when},
-        <strong>${column.showMoney(visit, addedIn(sums, visit), '+')}</strong> of MRR.
-        ${countOf(visit, left, 'of them left', 'of them left')} ${then}, worth
-        <strong>${column.showMoney(visit, worth)}</strong> a month.
-      </p>
+    return html`${
+        sums &&
+        html`<p>
+          <strong>${countOf(visit, sums.count, 'subscription')}</strong> changed price
+          ${showPeriod(visit, periodOf(visit))}, ${money(sums.added, '+')} of MRR.
+          ${countOf(visit, sums.left, 'of them left', 'of them left')} ${then}, worth
+          ${money(sums.lost)} a month.
+        </p>`
+      }
       <p class="quiet">
         What they were worth a month before and after: a price, a quantity or a discount changed,
         and records do not say which. Left counts who is cancelled or failed now. Times are in UTC.
@@ -294,13 +279,14 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     column.decimal('Was', ({ was }) => was, { head: 'Worth a month before', kind: 'minor number' }),
     column.decimal('Worth', ({ became }) => became, { head: 'Worth a month' }),
     {
-      ...column.money('Added', addedIn),
-      cell: (row) => column.showMoney(visit, addedIn(row, visit), '+'),
-      sum: (sums) => column.showMoney(visit, addedIn(sums, visit), '+'),
+      ...column.money('Added', addedBy),
+      cell: (row) => column.showMoney(visit, addedBy(row, visit), '+'),
+      sum: ({ sums }) =>
+        sums && column.showMoney(visit, rounded(parseDecimal(sums.added), visit.shop), '+'),
     },
     column.decimal('Lost', ({ lost }) => lost, {
       head: 'Worth a month when it left',
-      sum: ({ lost }) => rounded(parseDecimal(lost), visit.shop),
+      sum: ({ sums }) => sums && rounded(parseDecimal(sums.lost), visit.shop),
     }),
     column.time('Changed', ({ at }) => at, { sort: ['oldest', 'newest'] }),
     {
@@ -315,3 +301,6 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     text: 'No active subscription became worth more or less in this period.',
   },
 });
+
+const addedBy = ({ was, became }: PriceChangeRow, { shop }: Pick<Visit, 'shop'>) =>
+  rounded(subtract(parseDecimal(became), parseDecimal(was)), shop);
