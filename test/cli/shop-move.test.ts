@@ -311,7 +311,6 @@ const ofTheWriter = [
   'export_dates',
   'metric_ledger',
   'metric_shops',
-  'price_changes',
   'redacted_customers',
   'snapshot_dates',
   'source_ids',

@@ -35,7 +35,7 @@ export const revenue = definePage({
     figure: 'mrr',
     betterWhen: 'higher',
     list: '/subscriptions',
-    filters: { figure: 'active' },
+    filters: { figure: 'mrr' },
   }),
   tables: (visit, data) => [
     movementsTable(visit, data),
@@ -207,7 +207,7 @@ function rowsOf({ shop, view }: FiguresVisit, name: Name): string {
     return viewPath(shopPath(shop, '/revenue/movements'), view, { movement: name });
   }
   const then = name === 'opening' ? viewOfStart(view) : view;
-  return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'active' });
+  return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'mrr' });
 }
 
 /** Whether the rounded amounts are exactly each other's sums. */
