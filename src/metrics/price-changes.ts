@@ -83,12 +83,15 @@ const changesIn = (
   shopId: number,
   { from, until }: Period,
   { planId, isRise, within }: PriceChangeFilter,
-) => sql`
-  select subscription_id, at, plan_id, was, became, left_at, lost from price_changes
-  where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)}
-    ${planId === undefined ? sql`` : sql`and plan_id = ${planId}`}
-    ${isRise === undefined ? sql`` : sql`and (became > was) = ${isRise}`}
-    ${within === undefined ? sql`` : sql`and left_at - at < ${Number(within)} * interval '1 day'`}`;
+) => {
+  const ofPlan = planId === undefined ? sql`` : sql`and plan_id = ${planId}`;
+  const ofRises = isRise === undefined ? sql`` : sql`and (became > was) = ${isRise}`;
+  const ofLeavers =
+    within === undefined ? sql`` : sql`and left_at - at < ${Number(within)} * interval '1 day'`;
+  return sql`
+    select subscription_id, at, plan_id, was, became, left_at, lost from price_changes
+    where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)} ${ofPlan} ${ofRises} ${ofLeavers}`;
+};
 
 /** What the changes of a period come to; undefined if they are more than are summed. */
 export async function sumPriceChanges(

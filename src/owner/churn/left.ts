@@ -12,7 +12,8 @@ import { type Tone, reasonLabels } from '../ui/labels.ts';
 import { html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import { dayFilters, planFilter } from '../framework/address.ts';
+import { choice, dayFilters, planFilter } from '../framework/address.ts';
+import { notOneOf } from '../view/choices.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { type ListVisit, type RowSum, figuresOf, sumRows, valueOrders } from '../framework/list.ts';
 import { countOf } from '../ui/formats.ts';
@@ -28,17 +29,15 @@ export const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, t
 
 /** Plan and age when it left: a segment's are those of now. */
 const leftFilters = {
-  cause: z
-    .enum(['cancelled', 'failed'], { error: 'cause must be cancelled or failed.' })
-    .optional(),
+  cause: choice('a cause', causeLabels),
   'left-plan': planFilter,
   'left-age': z
     .string()
     .transform((name, context) => {
       const band = ageBands.find((each) => each.name === name);
       if (band) return band;
-      const names = ageBands.map((each) => each.name).join(', ');
-      context.addIssue(`“${name}” is not an age in days. Choose one of ${names}.`);
+      const names = ageBands.map((each) => each.name);
+      context.addIssue(notOneOf(name, 'an age in days', names));
       return z.NEVER;
     })
     .optional(),

@@ -8,7 +8,7 @@ import { type Retention, retentionLines } from '../../metrics/retention.ts';
 import { dataBegins, gapIn, pricesKnown, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './revenue.ts';
-import { pricesTable } from './prices.ts';
+import { priceChoices, pricesTable } from './prices.ts';
 import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
@@ -27,6 +27,7 @@ export const revenue = definePage({
   assets: ['charts', 'help'],
   pickers: period,
   files: { path: '/revenue.csv', by: 'table' },
+  choices: priceChoices,
   read: (visit) =>
     readRevenue(visit, visit.query.get('table') === retentionId ? undefined : visit.isQuick()),
   answer,

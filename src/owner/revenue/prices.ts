@@ -18,6 +18,7 @@ import { type Ratio, add, divide, parseDecimal, subtract } from '../../money.ts'
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { choice, dayFilters, planFilter } from '../framework/address.ts';
+import type { Choices } from '../view/choices.ts';
 import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
@@ -45,6 +46,8 @@ const leftWithin = Object.fromEntries(daysAfter.map((days) => [days, [`${days} d
 >;
 const withinParameter = 'within';
 const longest = '90';
+/** What the page that has the table can choose. */
+export const priceChoices: Choices = { [withinParameter]: ['a number of days', daysAfter] };
 
 const directions = { rose: ['Rose'], fell: ['Fell'] } as const;
 
@@ -187,9 +190,9 @@ export function pricesTable(
 }
 
 const priceFilters = {
-  change: choice('change', directions),
+  change: choice('a direction', directions),
   'price-plan': planFilter,
-  left: choice('left', leftWithin),
+  left: choice('a number of days', leftWithin),
   ...dayFilters,
 };
 

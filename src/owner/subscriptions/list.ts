@@ -24,14 +24,13 @@ import {
 } from '../../store/records/subscriptions.ts';
 import { defineList } from '../framework/define-list.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
-import { dayFilters } from '../framework/address.ts';
+import { choice, dayFilters } from '../framework/address.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { formatMoney, rounded, showDay, countOf, showTime } from '../ui/formats.ts';
 import { type View, understood, partOf, segmentOf, viewPath } from '../view/view.ts';
 import { monthlyValue } from '../../mrr.ts';
 import { shopPath } from '../site.ts';
-import { oneOf } from '../../operations/json-schema.ts';
 import { endedStatuses, subscriptionStatuses } from '../../vocabulary.ts';
 import {
   type ListVisit,
@@ -52,12 +51,14 @@ export const isNumber = (text: string) => /^\d*[1-9]\d*$/.test(text);
 const subscriptionFilters = {
   customer: z
     .string()
-    .refine(isNumber, { error: 'customerId must be a positive integer.' })
+    .refine(isNumber, {
+      error: ({ input }) => `“${input}” is not the number of a customer. Write one such as 501.`,
+    })
     // No customer has a greater number, and the database could not even store some; none has 0.
     .transform((text) => (Number.isSafeInteger(Number(text)) ? Number(text) : 0))
     .optional(),
-  status: oneOf('status', subscriptionStatuses).optional(),
-  figure: oneOf('figure', countedFigures).optional(),
+  status: choice('a status', subscriptionStatuses),
+  figure: choice('a figure', countedFigures),
   ...dayFilters,
 };
 
@@ -269,7 +270,7 @@ export const list = defineList<SubscriptionRow, ListCount>()({
       {
         label: 'Price',
         kind: 'amount',
-        cell: ({ currentPrice, interval }) => showValue(visit, currentPrice, interval),
+        cell: ({ currentPrice, interval }) => showPrice(visit, currentPrice, interval),
         file: {
           'Price per cycle': ({ currentPrice }) => currentPrice,
           Currency: (_, { shop }) => shop.currency,
@@ -302,10 +303,10 @@ export const list = defineList<SubscriptionRow, ListCount>()({
   },
   empty: {
     title: 'No subscriptions yet',
-    text: 'Subscriptions appear here with their customer, plan, value per cycle and next billing date, once a source brings them.',
+    text: 'Subscriptions appear here with their customer, plan, price and next billing date, once a source brings them.',
     isOfSource: true,
     sample: [
-      ['Subscription', 'Status', 'Value'],
+      ['Subscription', 'Status', 'Price'],
       ['2051', 'Active', '42.00'],
       ['2050', 'Active', '18.00'],
       ['2048', 'Paused', '21.00'],
@@ -360,8 +361,8 @@ export async function readSubscriptions(
 
 const rowsOf = ({ rows }: JsonRows): SubscriptionRow[] => JSON.parse(`[${rows}]`);
 
-/** The value per cycle and the billing interval. */
-export function showValue(visit: ShopVisit, price: number, interval?: Interval): Html {
+/** The price of a cycle and the billing interval. */
+export function showPrice(visit: ShopVisit, price: number, interval?: Interval): Html {
   return html`${formatMoney(visit, price)}
   ${interval && html`<small>${everyInterval(visit, interval)}</small>`}`;
 }
