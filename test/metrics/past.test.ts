@@ -19,7 +19,7 @@ import {
 } from '../../src/metrics/segments/periods.ts';
 import { retentionByCohort, summariseRetention } from '../../src/metrics/retention.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
-import { listPriceChanges, sumPriceChanges } from '../../src/metrics/price-changes.ts';
+import { listPriceChanges, sumPriceChanges } from '../../src/metrics/explain/price-changes.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { type Ratio, divide, parseDecimal, roundHalfAway } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';

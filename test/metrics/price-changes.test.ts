@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
-import { type DaysAfter, daysAfter, listPriceGroups } from '../../src/metrics/price-changes.ts';
+import {
+  type DaysAfter,
+  daysAfter,
+  listPriceGroups,
+} from '../../src/metrics/explain/price-changes.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';

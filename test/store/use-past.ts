@@ -8,7 +8,7 @@ import {
   listPriceChanges,
   listPriceGroups,
   sumPriceChanges,
-} from '../../src/metrics/price-changes.ts';
+} from '../../src/metrics/explain/price-changes.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import {

@@ -11,6 +11,7 @@ import {
 import { type Tone, reasonLabels } from '../ui/labels.ts';
 import { html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
+import type { Figures } from '../../metrics/segments/figures.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { choice, dayFilters, planFilter } from '../framework/address.ts';
 import { notOneOf } from '../view/choices.ts';
@@ -62,6 +63,29 @@ interface Summary extends RowSum<number> {
   readonly planNames: ReadonlyMap<number, string>;
 }
 
+/** By day, the ledger knows how many: groups are read row by row, as the list by worth is. */
+async function countLeft(
+  figures: Figures,
+  window: Window,
+  { cause, planId, age }: Partial<ReturnType<typeof filterOf>>,
+): Promise<number> {
+  const counts =
+    planId === undefined && age === undefined
+      ? (await figures.churnDays(window)).flatMap(({ cancelled, failed }) => [
+          cause === 'failed' ? 0 : cancelled,
+          cause === 'cancelled' ? 0 : failed,
+        ])
+      : (await figures.churnGroups(window))
+          .filter(
+            (group) =>
+              (cause === undefined || group.cause === cause) &&
+              (planId === undefined || group.planId === planId) &&
+              (age === undefined || group.age === age),
+          )
+          .map((group) => group.count);
+  return counts.reduce((total, each) => total + each, 0);
+}
+
 /** How many left in a window, and what they were worth a month. */
 export const sumLeft = (
   visit: Parameters<typeof figuresOf>[0],
@@ -69,14 +93,7 @@ export const sumLeft = (
   { cause, planId, age }: Partial<ReturnType<typeof filterOf>> = {},
 ): Promise<RowSum<number>> =>
   figuresOf(visit, async (figures) => {
-    const count = (await figures.churnGroups(window))
-      .filter(
-        (group) =>
-          (cause === undefined || group.cause === cause) &&
-          (planId === undefined || group.planId === planId) &&
-          (age === undefined || group.age === age),
-      )
-      .reduce((total, group) => total + group.count, 0);
+    const count = await countLeft(figures, window, { cause, planId, age });
     const read = (page: Pick<ChurnedPage, 'after' | 'limit'>) =>
       figures.churned(window, { cause, planId, age, ...page });
     return { ...(await sumRows(visit, read, count)), count };

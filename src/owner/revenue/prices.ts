@@ -11,7 +11,7 @@ import {
   maxPriceGroups,
   maxSummedPrices,
   sumPriceChanges,
-} from '../../metrics/price-changes.ts';
+} from '../../metrics/explain/price-changes.ts';
 import { type Share, minCases, significanceOfShares } from '../../metrics/significance.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import { type Ratio, add, divide, parseDecimal, subtract } from '../../money.ts';

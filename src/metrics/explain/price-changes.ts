@@ -1,10 +1,10 @@
-import { isoTime } from '../iso-time.ts';
-import type { Sql, Transaction } from '../store/database.ts';
-import { lookup } from '../store/lookup.ts';
-import { type Position, type TimeOrder, keyset } from '../store/records/listing.ts';
-import { type Period, day } from './bounds.ts';
-import type { OfSubscription } from './segments/subscriptions.ts';
-import { minCases } from './significance.ts';
+import { isoTime } from '../../iso-time.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import { lookup } from '../../store/lookup.ts';
+import { type Position, type TimeOrder, keyset } from '../../store/records/listing.ts';
+import { type Period, day } from '../bounds.ts';
+import type { OfSubscription } from '../segments/subscriptions.ts';
+import { minCases } from '../significance.ts';
 
 /** More groups are not read. */
 export const maxPriceGroups = 6;
