@@ -289,9 +289,10 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     },
     column.decimal('Lost', ({ lost }) => lost, {
       head: 'Worth a month when it left',
+      kind: 'minor number',
       sum: ({ sums }) => sums && rounded(parseDecimal(sums.lost), visit.shop),
     }),
-    column.time('Changed', ({ at }) => at, { sort: ['oldest', 'newest'] }),
+    column.time('Changed', ({ at }) => at, { kind: 'minor', sort: ['oldest', 'newest'] }),
     {
       label: 'Left',
       kind: 'date',
