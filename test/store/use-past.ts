@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
+import { ageBands, listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohortMembers, listCohorts, listGross } from '../../src/metrics/cohorts.ts';
 import { explain, isQuick } from '../../src/metrics/explain/explain.ts';
 import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
@@ -42,6 +42,10 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   for (const order of ['oldest', 'longest', 'shortest', 'highest'] as const) {
     await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
   }
+  const [{ planId: leftPlan } = { planId: 0 }] = churned;
+  const [age] = ageBands;
+  const ofSome = { cause: 'cancelled', planId: leftPlan, age, after: undefined, limit: 3 } as const;
+  await listChurned(analyse, shop.id, window, ofSome);
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const year = { ...window, from: endAt - 365 * 86_400_000 };
   await listPriceGroups(analyse, shop.id, year, '90');
