@@ -48,6 +48,16 @@ CREATE TYPE public.ledger_fact AS (
 	amount numeric
 );
 
+CREATE TYPE public.price_change AS (
+	subscription_id bigint,
+	at timestamp with time zone,
+	plan_id bigint,
+	was numeric,
+	became numeric,
+	left_at timestamp with time zone,
+	lost numeric
+);
+
 CREATE TYPE public.subscriber_change AS (
 	customer_id bigint,
 	at timestamp with time zone,
@@ -685,6 +695,12 @@ CREATE FUNCTION public.is_present(fact text) RETURNS boolean
   select fact like 'present %'
 $$;
 
+CREATE FUNCTION public.is_price(fact text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select fact like 'price %'
+$$;
+
 CREATE FUNCTION public.is_state(fact text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -712,7 +728,8 @@ end $$;
 CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, hours_since timestamp with time zone) RETURNS TABLE(grain text, bucket timestamp with time zone)
     LANGUAGE sql IMMUTABLE
     AS $$
-  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
+  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' when is_price(fact) then 'price'
+      else 'day' end,
     case when is_monthly(fact) then metric_month(at) else metric_day(at) end
   where not is_present(fact)
   union all
@@ -722,7 +739,7 @@ CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, ho
   select v.grain, v.bucket
   from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
   where at >= hours_since and not is_state(fact) and not is_monthly(fact) and not is_present(fact)
-    and fact not in ('cancelled_before', 'cycle_failed_before')
+    and not is_price(fact) and fact not in ('cancelled_before', 'cycle_failed_before')
 $$;
 
 CREATE FUNCTION public.metric_day(at timestamp with time zone) RETURNS timestamp with time zone
@@ -799,6 +816,11 @@ begin
       ('dunning_' || d.result, d.closed_at, 1)
     ) v (fact, at, count)
     where d.shop_id = shop and v.at is not null
+    union all
+    select f.fact, c.at, f.count, f.amount
+    from price_changes c
+    cross join lateral price_facts(c.plan_id, c.at, c.was, c.became, c.left_at, c.lost) f
+    where c.shop_id = shop
   )
   select b.grain, b.bucket, f.fact, sum(f.count)::bigint, trim_scale(sum(f.amount))
   from metric_shops m
@@ -990,6 +1012,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 
         end loop;
         return null;
@@ -1044,6 +1067,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 
         end loop;
         return null;
@@ -1098,6 +1122,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 
         end loop;
         return null;
@@ -1146,6 +1171,128 @@ CREATE FUNCTION public.price_band(price numeric) RETURNS integer
     500000000,1000000000,2000000000,3000000000,5000000000}'::numeric[]) - 1
 $$;
 
+CREATE FUNCTION public.price_changes_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+        shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+        shop bigint;
+        facts ledger_fact[];
+      begin
+        if moves_rows() then return null; end if;
+        foreach shop in array shops loop
+          perform lock_shop(shop);
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from (select -1 as sign, * from old_rows) changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+
+        end loop;
+        return null;
+      end$$;
+
+CREATE FUNCTION public.price_changes_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+        shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+        shop bigint;
+        facts ledger_fact[];
+      begin
+        if moves_rows() then return null; end if;
+        foreach shop in array shops loop
+          perform lock_shop(shop);
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from (select 1 as sign, * from new_rows) changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+
+        end loop;
+        return null;
+      end$$;
+
+CREATE FUNCTION public.price_changes_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+        shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+        shop bigint;
+        facts ledger_fact[];
+      begin
+        if moves_rows() then return null; end if;
+        foreach shop in array shops loop
+          perform lock_shop(shop);
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+
+        end loop;
+        return null;
+      end$$;
+
+CREATE FUNCTION public.price_changes_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.price_change
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  select s.subscription_id, changed.at, s.plan_id, changed.was, changed.became, d.left_at, d.value
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select * from subscriptions
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+    order by subscription_id limit 1
+  ) s
+  cross join lateral (
+    select interval_unit || ' ' || interval_count as billed from plans
+    where shop_id = shop and plan_id = s.plan_id limit 1
+  ) p
+  cross join lateral (
+    select v.since as at, lag(v.value) over (order by v.since) as was, v.value as became from (
+      select since, trim_scale(round(worth_of(amounts, p.billed), 12)) as value from values_of(s.past_values)
+      where until > since
+    ) v
+  ) changed
+  left join lateral (
+    select e.to_status from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at < changed.at
+    order by e.position desc limit 1
+  ) before on true
+  left join lateral (
+    select e.to_status from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at <= changed.at
+    order by e.position desc limit 1
+  ) since on true
+  left join lateral (
+    select left_at, value from departures
+    where shop_id = shop and subscription_id between s.subscription_id and s.subscription_id
+    order by subscription_id limit 1
+  ) d on true
+  where s.past_values is not null and s.status_since is not null and changed.at > s.created_at
+    and (changed.at <= s.trial_ends_at) is not true and round(changed.became - changed.was, 2) <> 0
+    and coalesce(before.to_status, 'active') = 'active' and coalesce(since.to_status, 'active') = 'active';
+end $$;
+
+CREATE FUNCTION public.price_facts(plan_id bigint, at timestamp with time zone, was numeric, became numeric, left_at timestamp with time zone, lost numeric) RETURNS TABLE(fact text, count integer, amount numeric)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select 'price ' || case when became > was then 'rose ' else 'fell ' end || plan_id::text || v.part, v.count, v.amount
+  from (values ('', 1, became - was), (' was', 0, was)) v (part, count, amount)
+  union all
+  select 'price ' || case when became > was then 'rose ' else 'fell ' end || plan_id::text || ' ' || days::text, 1, lost
+  from unnest('{30,60,90}'::integer[]) days
+  where left_at - at < days * interval '1 day'
+$$;
+
 CREATE FUNCTION public.price_in(amounts jsonb, counts boolean) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1188,6 +1335,7 @@ begin
   delete from subscription_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
+  delete from price_changes where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
   loop
     select array_agg(c.customer_id order by c.customer_id) into ids
@@ -1210,6 +1358,7 @@ begin
     perform refresh_failed_cycles(shop, ids);
     perform refresh_dunning(shop, ids);
     perform refresh_departures(shop, ids);
+    perform refresh_price_changes(shop, ids);
     perform refresh_subscription_values(shop, ids);
     last := ids[cardinality(ids)];
   end loop;
@@ -1383,6 +1532,27 @@ begin
   on conflict (shop_id, subscription_id, cycle, failed_at) do update set is_last = excluded.is_last;
 
   perform refresh_superseded_facts(shop, subscription_ids);
+end $$;
+
+CREATE FUNCTION public.refresh_price_changes(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  changes price_change[];
+begin
+  if cardinality(subscription_ids) = 0 then return; end if;
+  changes := array(select c from price_changes_of(shop, subscription_ids) c);
+  delete from price_changes
+  where shop_id = shop and subscription_id = any (subscription_ids)
+    and (subscription_id, at) not in (select c.subscription_id, c.at from unnest(changes) c);
+  if cardinality(changes) = 0 then return; end if;
+  insert into price_changes as stored (shop_id, subscription_id, at, plan_id, was, became, left_at, lost)
+  select m.shop_id, c.* from metric_shops m cross join unnest(changes) c
+  where m.shop_id = shop
+  on conflict (shop_id, subscription_id, at) do update set plan_id = excluded.plan_id, was = excluded.was,
+    became = excluded.became, left_at = excluded.left_at, lost = excluded.lost
+    where (stored.plan_id, stored.was, stored.became, stored.left_at, stored.lost)
+      is distinct from (excluded.plan_id, excluded.was, excluded.became, excluded.left_at, excluded.lost);
 end $$;
 
 CREATE FUNCTION public.refresh_saved(shop bigint, subscription_ids bigint[]) RETURNS void
@@ -1672,6 +1842,7 @@ CREATE FUNCTION public.status_events_departures_delete() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 
         end loop;
         return null;
@@ -1694,6 +1865,7 @@ CREATE FUNCTION public.status_events_departures_insert() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 
         end loop;
         return null;
@@ -1716,6 +1888,7 @@ CREATE FUNCTION public.status_events_departures_update() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 
         end loop;
         return null;
@@ -2266,6 +2439,7 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
   perform refresh_subscription_values(shop, ids);
   -- Nothing else follows from one whose status has no date.
   ids := array(
@@ -2335,6 +2509,8 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -2407,6 +2583,8 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -2479,6 +2657,8 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -2588,12 +2768,18 @@ $$;
 CREATE FUNCTION public.worth_apart(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, billed text) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
-  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
-  -- Times are kept to the millisecond; amounts_before takes three times as long.
-  from jsonb_each_text(coalesce(
+  select worth_of(coalesce(
+    -- Times are kept to the millisecond; amounts_before takes three times as long.
     case when past_values is not null then amounts_at(past_values, at - interval '1 millisecond') end,
     amounts_of(price, other_intervals)
-  ))
+  ), billed)
+$$;
+
+CREATE FUNCTION public.worth_of(amounts jsonb, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  from jsonb_each_text(amounts)
 $$;
 
 CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamp with time zone, own_unit text, own_count integer, plan_unit text, plan_count integer) RETURNS numeric
@@ -3139,7 +3325,7 @@ CREATE TABLE public.metric_ledger (
     fact text NOT NULL COLLATE pg_catalog."C",
     count bigint NOT NULL,
     amount numeric NOT NULL,
-    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text, 'present'::text])))
+    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text, 'present'::text, 'price'::text])))
 )
 WITH (fillfactor='70');
 
@@ -3166,6 +3352,17 @@ CREATE TABLE public.payments (
     failure_code text,
     CONSTRAINT payments_failure_kind_check CHECK ((failure_kind = ANY (ARRAY['payment'::text, 'inventory'::text]))),
     CONSTRAINT payments_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'pending'::text])))
+);
+
+CREATE TABLE public.price_changes (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    plan_id bigint NOT NULL,
+    was numeric NOT NULL,
+    became numeric NOT NULL,
+    left_at timestamp(3) with time zone,
+    lost numeric
 );
 
 CREATE TABLE public.redacted_customers (
@@ -3500,6 +3697,18 @@ CREATE VIEW served.plans AS
    FROM public.plans
   WHERE (plans.shop_id = served.shop_id());
 
+CREATE VIEW served.price_changes AS
+ SELECT price_changes.shop_id,
+    price_changes.subscription_id,
+    price_changes.at,
+    price_changes.plan_id,
+    price_changes.was,
+    price_changes.became,
+    price_changes.left_at,
+    price_changes.lost
+   FROM public.price_changes
+  WHERE (price_changes.shop_id = served.shop_id());
+
 CREATE VIEW served.refunds AS
  SELECT refunds.shop_id,
     refunds.refund_id,
@@ -3782,6 +3991,9 @@ ALTER TABLE ONLY public.payments
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_pkey PRIMARY KEY (shop_id, plan_id);
 
+ALTER TABLE ONLY public.price_changes
+    ADD CONSTRAINT price_changes_pkey PRIMARY KEY (shop_id, subscription_id, at);
+
 ALTER TABLE ONLY public.redacted_customers
     ADD CONSTRAINT redacted_customers_pkey PRIMARY KEY (shop_id, customer_hash);
 
@@ -3904,6 +4116,8 @@ CREATE INDEX payments_failed ON public.payments USING btree (shop_id, subscripti
 
 CREATE INDEX payments_paid ON public.payments USING btree (shop_id, processed_at) INCLUDE (amount) WHERE (status = 'succeeded'::text);
 
+CREATE INDEX price_changes_by_time ON public.price_changes USING btree (shop_id, at, subscription_id) INCLUDE (plan_id, was, became, left_at, lost);
+
 CREATE INDEX refunds_by_payment ON public.refunds USING btree (shop_id, payment_id);
 
 CREATE INDEX refunds_by_time ON public.refunds USING btree (shop_id, refunded_at);
@@ -4012,6 +4226,8 @@ CREATE TRIGGER metrics_delete AFTER DELETE ON public.payments REFERENCING OLD TA
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.plans REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_delete();
 
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.price_changes REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.price_changes_metrics_delete();
+
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_delete();
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.status_events REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_delete();
@@ -4030,6 +4246,8 @@ CREATE TRIGGER metrics_insert AFTER INSERT ON public.payments REFERENCING NEW TA
 
 CREATE TRIGGER metrics_insert AFTER INSERT ON public.plans REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_insert();
 
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.price_changes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.price_changes_metrics_insert();
+
 CREATE TRIGGER metrics_insert AFTER INSERT ON public.refunds REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_insert();
 
 CREATE TRIGGER metrics_insert AFTER INSERT ON public.status_events REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_insert();
@@ -4045,6 +4263,8 @@ CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.dunning_cases FOR EACH 
 CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.failed_cycles FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
 
 CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.payments FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.price_changes FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
 
 CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.refunds FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
 
@@ -4063,6 +4283,8 @@ CREATE TRIGGER metrics_update AFTER UPDATE ON public.failed_cycles REFERENCING O
 CREATE TRIGGER metrics_update AFTER UPDATE ON public.payments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.payments_metrics_update();
 
 CREATE TRIGGER metrics_update AFTER UPDATE ON public.plans REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.price_changes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.price_changes_metrics_update();
 
 CREATE TRIGGER metrics_update AFTER UPDATE ON public.refunds REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_update();
 

@@ -9,6 +9,7 @@
 \ir facts/customer_values.sql
 \ir facts/subscription_values.sql
 \ir facts/churned.sql
+\ir facts/price_changes.sql
 \ir facts/dunning_cases.sql
 \ir facts/failed_cycles.sql
 \ir facts/superseded_facts.sql

@@ -39,6 +39,24 @@ create or replace function is_present(fact text) returns boolean language sql im
   select fact like 'present %'
 $$;
 
+-- Facts of changes of prices, which are only summed by UTC day, in a grain of their own: there are many.
+create or replace function is_price(fact text) returns boolean language sql immutable as $$
+  select fact like 'price %'
+$$;
+
+-- Of one change: `price rose 7` of plan 7 and by how much a month; `price rose 7 was`, what it was before; and
+-- `price rose 7 30`, if it left within 30 days, what it was worth then; the same of 60 and 90.
+create or replace function price_facts(
+  plan_id bigint, at timestamptz, was numeric, became numeric, left_at timestamptz, lost numeric
+) returns table (fact text, count integer, amount numeric) language sql immutable as $$
+  select 'price ' || case when became > was then 'rose ' else 'fell ' end || plan_id::text || v.part, v.count, v.amount
+  from (values ('', 1, became - was), (' was', 0, was)) v (part, count, amount)
+  union all
+  select 'price ' || case when became > was then 'rose ' else 'fell ' end || plan_id::text || ' ' || days::text, 1, lost
+  from unnest('{30,60,90}'::integer[]) days
+  where left_at - at < days * interval '1 day'
+$$;
+
 -- `present active 7 8 month 1 stripe`: the status, the plan, the band of the price, the interval if it has one of its own,
 -- and the feed. Numbers are cast, so that it becomes part of the statement.
 create or replace function present_fact(
@@ -77,7 +95,8 @@ $$;
 -- Where a fact is summed. Those of history alone need only their day.
 create or replace function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
 returns table (grain text, bucket timestamptz) language sql immutable as $$
-  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
+  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' when is_price(fact) then 'price'
+      else 'day' end,
     case when is_monthly(fact) then metric_month(at) else metric_day(at) end
   where not is_present(fact)
   union all
@@ -87,7 +106,7 @@ returns table (grain text, bucket timestamptz) language sql immutable as $$
   select v.grain, v.bucket
   from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
   where at >= hours_since and not is_state(fact) and not is_monthly(fact) and not is_present(fact)
-    and fact not in ('cancelled_before', 'cycle_failed_before')
+    and not is_price(fact) and fact not in ('cancelled_before', 'cycle_failed_before')
 $$;
 
 -- An insert that begins with the shop's row of metric_shops stays on the node of a cluster that has the shop; so it is
@@ -179,6 +198,11 @@ begin
       ('dunning_' || d.result, d.closed_at, 1)
     ) v (fact, at, count)
     where d.shop_id = shop and v.at is not null
+    union all
+    select f.fact, c.at, f.count, f.amount
+    from price_changes c
+    cross join lateral price_facts(c.plan_id, c.at, c.was, c.became, c.left_at, c.lost) f
+    where c.shop_id = shop
   )
   select b.grain, b.bucket, f.fact, sum(f.count)::bigint, trim_scale(sum(f.amount))
   from metric_shops m
@@ -202,6 +226,7 @@ begin
   delete from subscription_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
+  delete from price_changes where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
   loop
     select array_agg(c.customer_id order by c.customer_id) into ids
@@ -224,6 +249,7 @@ begin
     perform refresh_failed_cycles(shop, ids);
     perform refresh_dunning(shop, ids);
     perform refresh_departures(shop, ids);
+    perform refresh_price_changes(shop, ids);
     perform refresh_subscription_values(shop, ids);
     last := ids[cardinality(ids)];
   end loop;

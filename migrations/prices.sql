@@ -98,16 +98,21 @@ create or replace function monthly_amount(amount numeric, billed text) returns n
       * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
--- What a subscription with prices of other times or intervals was worth a month until an instant. '' is `billed`.
+-- What amounts come to a month. '' is `billed`.
+create or replace function worth_of(amounts jsonb, billed text) returns numeric language sql immutable as $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  from jsonb_each_text(amounts)
+$$;
+
+-- What a subscription with prices of other times or intervals was worth a month until an instant.
 create or replace function worth_apart(
   at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, billed text
 ) returns numeric language sql immutable as $$
-  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
-  -- Times are kept to the millisecond; amounts_before takes three times as long.
-  from jsonb_each_text(coalesce(
+  select worth_of(coalesce(
+    -- Times are kept to the millisecond; amounts_before takes three times as long.
     case when past_values is not null then amounts_at(past_values, at - interval '1 millisecond') end,
     amounts_of(price, other_intervals)
-  ))
+  ), billed)
 $$;
 
 -- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, with numbers cast, so that it becomes

@@ -20,6 +20,7 @@ create or replace view served.metric_ledger as select * from public.metric_ledge
 create or replace view served.metric_shops as select * from public.metric_shops where shop_id = served.shop_id();
 create or replace view served.payments as select * from public.payments where shop_id = served.shop_id();
 create or replace view served.plans as select * from public.plans where shop_id = served.shop_id();
+create or replace view served.price_changes as select * from public.price_changes where shop_id = served.shop_id();
 create or replace view served.refunds as select * from public.refunds where shop_id = served.shop_id();
 create or replace view served.shops as select * from public.shops where shop_id = served.shop_id();
 create or replace view served.status_events as select * from public.status_events where shop_id = served.shop_id();

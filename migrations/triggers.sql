@@ -105,6 +105,8 @@ call pg_temp.watch('subscriptions', $body$
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    ids := array(select subscription_id from changes where shop_id = shop and past_values is not null);
+    perform refresh_price_changes(shop, ids);
   end if;
   if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
@@ -132,6 +134,7 @@ call pg_temp.watch('subscriptions', $body$
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
   perform refresh_subscription_values(shop, ids);
   -- Nothing else follows from one whose status has no date.
   ids := array(
@@ -166,6 +169,7 @@ call pg_temp.watch('status_events', $body$
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_price_changes(shop, ids);
 $body$, 'ids bigint[];', 'departures');
 
 -- A plan gives its interval to those of its subscriptions that have none of their own.
@@ -206,6 +210,7 @@ call pg_temp.watch('plans', $body$
   perform refresh_subscribers(shop, customer_ids);
   perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
+  perform refresh_price_changes(shop, valued_ids);
 $body$, 'kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
   valued_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];');
@@ -294,6 +299,17 @@ call pg_temp.watch('dunning_cases', $body$
   perform add_to_ledger(shop, facts);
 $body$);
 
+call pg_temp.watch('price_changes', $body$
+  facts := array(
+    select row(f.fact, metric_day(at), sum(sign * f.count), sum(sign * f.amount))::ledger_fact
+    from changes cross join lateral price_facts(plan_id, at, was, became, left_at, lost) f
+    where shop_id = shop
+    group by f.fact, metric_day(at)
+    having sum(sign * f.count) <> 0 or sum(sign * f.amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+$body$, 'facts ledger_fact[];');
+
 drop procedure pg_temp.watch;
 
 -- Emptying a table says nothing about its rows.
@@ -302,7 +318,7 @@ declare
   watched text;
 begin
   foreach watched in array array['subscriptions', 'status_events', 'payments', 'refunds',
-    'dunning_cases', 'cancellation_sessions', 'subscriber_changes', 'failed_cycles'] loop
+    'dunning_cases', 'cancellation_sessions', 'subscriber_changes', 'failed_cycles', 'price_changes'] loop
     call pg_temp.create_trigger('metrics_truncate', watched,
       'after truncate on %I for each statement execute function rebuild_all_metrics()');
   end loop;

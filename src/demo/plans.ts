@@ -151,6 +151,8 @@ interface Simulated {
   term?: number;
   /** How long it is free at first. */
   trialDays?: number;
+  /** When its prices rose for all who had it, days before the end of the history, and the earlier ones in percent. */
+  raised?: { daysAgo: number; percent: number };
   retired?: true;
 }
 
@@ -185,6 +187,7 @@ const PLANS: readonly PlanTemplate[] = [
     productIds: COFFEES,
     popularity: 23,
     churn: 1,
+    raised: { daysAgo: 130, percent: 92 },
   },
   {
     groupName: 'House Blend',

@@ -1,6 +1,6 @@
 import { decimalText } from '../money.ts';
 import { monthlyValue } from '../mrr.ts';
-import { DAY } from './calendar.ts';
+import { DAY, HOUR } from './calendar.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Basket } from './plans.ts';
 import { type Random, chance, integer } from './random.ts';
@@ -11,12 +11,19 @@ export interface PriceChange {
   readonly percent: number;
 }
 
-/** Of those that have lasted, some took more, or paid more once a discount ended; few pay less than before. */
+/**
+ * If its plan's prices rose, that. Of the others that have lasted, some took more, or paid more once a discount ended; few
+ * pay less than before.
+ */
 export function changePrice(
   random: Random,
-  { updatedAt, endAt }: Lifecycle,
+  { updatedAt, endAt, plan: { raised } }: Lifecycle,
   createdAt: number,
 ): PriceChange | undefined {
+  const raisedAt = raised && (Math.floor(endAt / DAY) - raised.daysAgo) * DAY + 9 * HOUR;
+  if (raised && raisedAt && createdAt < raisedAt && updatedAt > raisedAt) {
+    return { at: raisedAt, percent: raised.percent };
+  }
   const [first, last] = [createdAt + 20 * DAY, Math.min(updatedAt, endAt) - DAY];
   if (last <= first || !chance(random, 0.16)) return undefined;
   const percent = chance(random, 0.7) ? integer(random, 70, 95) : integer(random, 105, 140);

@@ -210,9 +210,11 @@ export function churnedPage(
     value: after.value ?? '0',
   };
   const { beyond, by } = keyset(sql, direction, columns, last);
-  const matching = sql`${beyond}
-    and cause = coalesce(${cause ?? null}, cause) and plan_id = coalesce(${planId ?? null}::bigint, plan_id)
-    and age_days >= ${age?.from ?? 0} and age_days < ${age?.until ?? 2 ** 31 - 1}`;
+  // Only those that were asked for: each costs a tenth of the time of a year.
+  const ofCause = cause === undefined ? sql`` : sql`and cause = ${cause}`;
+  const ofPlan = planId === undefined ? sql`` : sql`and plan_id = ${planId}`;
+  const ofAge = age ? sql`and age_days >= ${age.from} and age_days < ${age.until}` : sql``;
+  const matching = sql`${beyond} ${ofCause} ${ofPlan} ${ofAge}`;
   return { matching, by };
 }
 

@@ -160,6 +160,8 @@ export interface MetricsRow extends Readonly<Record<Count, number>> {
   readonly trialValue: string;
   /** In their trial or not. */
   readonly activeSubscriptions: number;
+  /** Those of them that are in it. */
+  readonly trials: number;
   readonly paid: string;
   readonly refunded: string;
   /** Undefined unless the period ends now. */
@@ -191,6 +193,7 @@ export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow 
     activeValue: activeValuesOf(values),
     trialValue: amountOf('trial'),
     activeSubscriptions: activeSubscriptions + countOf(['trial']),
+    trials: countOf(['trial']),
     paid: amountOf('paid'),
     refunded: amountOf('refunded'),
     upcomingRenewals: isCurrent ? countOf(['renewal']) : undefined,

@@ -88,7 +88,7 @@ const entries = {
     definition:
       'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month, and nothing before a trial ends. Past values are those of then.',
     rows: '/subscriptions',
-    filter: { figure: 'active' },
+    filter: { figure: 'mrr' },
     comparison: 'instant',
     betterWhen: 'higher',
     byDay: (day) => day.mrr,

@@ -38,6 +38,7 @@ import { closedCases } from './recovery/cases.ts';
 import { contactPages } from './recovery/contacted.ts';
 import { openCases } from './recovery/open.ts';
 import { moved } from './revenue/moved.ts';
+import { prices } from './revenue/prices.ts';
 import { renewing } from './revenue/renewing.ts';
 import { customers } from './customers/list.ts';
 import { customer } from './customers/page.ts';
@@ -101,6 +102,7 @@ const listsOfData: readonly DefinedList[] = [
   left,
   members,
   moved,
+  prices,
   renewing,
   payments,
   openCases,

@@ -23,6 +23,7 @@ const servedTables = [
   'metric_shops',
   'payments',
   'plans',
+  'price_changes',
   'refunds',
   'shops',
   'status_events',

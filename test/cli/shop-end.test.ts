@@ -218,7 +218,7 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
     const expected =
       'audit_entries audit_heads cancellation_sessions customer_keys customer_values customers departures dunning_cases' +
       ' failed_cycles feeds ingest.remembered_answers key_uses metric_ledger metric_shops owners.events owners.links' +
-      ' owners.notifications owners.shop_policies payments plans platforms.streams platforms.syncs refunds request_batches' +
+      ' owners.notifications owners.shop_policies payments plans platforms.streams platforms.syncs price_changes refunds request_batches' +
       ' request_counts request_log shopify.data_requests shopify.shops shopify_syncs shops' +
       ' snapshot_dates source_ids status_events subscriber_changes subscription_lines subscription_values' +
       ' subscriptions superseded_facts';

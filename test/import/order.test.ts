@@ -218,6 +218,7 @@ onOneDatabase('the order of records', (open) => {
           ['metric_ledger', 13],
           ['payments', 0],
           ['plans', 1],
+          ['price_changes', 0],
           ['refunds', 0],
           ['snapshot_dates', 0],
           ['source_ids', 0],

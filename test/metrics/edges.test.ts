@@ -328,6 +328,7 @@ onOneDatabase('figures at exact instants', (open) => {
     assert.deepEqual(seen, {
       new: [2, 3],
       active: [1, 2, 3, 14, 21, 22, 23, 24],
+      mrr: [1, 2, 3, 14, 21, 22, 23, 24],
       paused: [],
       cancelled: [12, 13],
       kept: [22, 23],

@@ -81,6 +81,7 @@ describe('the aggregates behind the figures', { skip, timeout: 600_000 }, () => 
       'subscriber_changes',
       'failed_cycles',
       'departures',
+      'price_changes',
       'superseded_facts',
       'metric_shops',
     ]) {

@@ -171,6 +171,27 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
   return (name: string): Value => found.get(name) ?? nothing;
 }
 
+/** When subscriptions became worth something else while they were active, and whether they have left since. */
+export function priceChangesOf(held: readonly HeldSubscription[], from: number, until: number) {
+  const left = new Map(
+    churnedOf(held, -Infinity, Infinity, Infinity).map((each) => [each.id, each]),
+  );
+  return held
+    .flatMap((each) =>
+      each.values.flatMap(({ since: at }) => {
+        const [was, became] = [valueBefore(each, at), valueBefore(each, at + 1)];
+        const change = roundedValue(add(became, minus(was)), 2);
+        if (!isWorthBefore(each, at) || !isWorthBefore(each, at + 1) || change === 0) return [];
+        if (at < from || at >= until) return [];
+        const { id, planId } = each;
+        const leftAt = left.get(id)?.leftAt ?? null;
+        const lost = leftAt && (each.trialEndsAt > leftAt ? nothing : valueBefore(each, leftAt));
+        return [{ id, planId, at, was, became, leftAt, lost }];
+      }),
+    )
+    .toSorted((a, b) => b.at - a.at || b.id - a.id);
+}
+
 /** What the customers who were worth something at one instant were worth at another, and of each at most as before. */
 export function retainedOf(held: readonly HeldSubscription[], from: number, to: number) {
   let [net, gross] = [nothing, nothing];

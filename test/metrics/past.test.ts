@@ -19,8 +19,9 @@ import {
 } from '../../src/metrics/segments/periods.ts';
 import { retentionByCohort, summariseRetention } from '../../src/metrics/retention.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
+import { listPriceChanges, sumPriceChanges } from '../../src/metrics/explain/price-changes.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
-import { type Ratio, divide, roundHalfAway } from '../../src/money.ts';
+import { type Ratio, divide, parseDecimal, roundHalfAway } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -33,6 +34,7 @@ import {
   cohortsOf,
   createdAt,
   movementsOf,
+  priceChangesOf,
   readHeld,
   retainedOf,
   roundedValue,
@@ -43,6 +45,8 @@ import { preparePlans, writeSomething } from './writers.ts';
 const day = 24 * 3_600_000;
 const { numRuns: worlds, seed: firstSeed } = runs(12);
 const bandOf = (age: number) => ageBands.findLast(({ from }) => age >= from);
+const isMore = (one: readonly [bigint, bigint], other: readonly [bigint, bigint]) =>
+  one[0] * other[1] > other[0] * one[1];
 const iso = (at: number) => new Date(at).toISOString();
 
 const names = ['opening', ...movements, 'closing'] as const;
@@ -236,6 +240,70 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     }
   }
 
+  /** How many rows of changed prices were compared, and how many of them had left. */
+  const repriced = { rows: 0, left: 0 };
+
+  async function comparePrices(
+    shopId: number,
+    held: readonly HeldSubscription[],
+    period: Period,
+    where: string,
+  ) {
+    const { analyse } = store.primary;
+    const all = priceChangesOf(held, period.from, period.until);
+    const [some] = all.filter(({ leftAt }) => leftAt !== null).concat(all);
+    const filters = [
+      {},
+      { within: '30' as const },
+      some && { planId: some.planId, isRise: isMore(some.became, some.was) },
+    ];
+    for (const filter of filters.filter((each) => each !== undefined)) {
+      const expected = all.filter(
+        ({ planId, at, was, became, leftAt }) =>
+          planId === (filter.planId ?? planId) &&
+          (filter.isRise === undefined || isMore(became, was) === filter.isRise) &&
+          (filter.within === undefined ||
+            (leftAt !== null && leftAt < at + Number(filter.within) * day)),
+      );
+      const shown = (each: (typeof expected)[number]) => [
+        each.id,
+        each.at,
+        roundedValue(each.was, 9),
+        roundedValue(each.became, 9),
+        each.leftAt,
+        each.lost && roundedValue(each.lost, 9),
+      ];
+      const listed = [];
+      for (let previous; ;) {
+        const place = previous && { createdAt: previous.at, id: previous.subscriptionId };
+        const page = { order: 'newest', after: place, limit: 2, ...filter } as const;
+        const rows = await listPriceChanges(analyse, shopId, period, page);
+        listed.push(...rows);
+        previous = rows.at(-1);
+        if (previous === undefined) break;
+      }
+      const number = (text: string | null) =>
+        text === null ? null : roundHalfAway(parseDecimal(text), 9);
+      assert.deepEqual(
+        listed.map((each) => [
+          each.subscriptionId,
+          each.at,
+          number(each.was),
+          number(each.became),
+          each.leftAt,
+          number(each.lost),
+        ]),
+        expected.map(shown),
+        where,
+      );
+      const sums = await sumPriceChanges(analyse, shopId, period, filter);
+      const left = expected.filter(({ leftAt }) => leftAt !== null);
+      assert.deepEqual([sums?.count, sums?.left], [expected.length, left.length], where);
+      repriced.rows += expected.length;
+      repriced.left += left.length;
+    }
+  }
+
   test('a subscription that left twice and came back left, as of a day between, the second time', async () => {
     const midnight = (date: string) => `2026-10-${date}T00:00:00.000Z`;
     const changes = [
@@ -277,9 +345,11 @@ onOneDatabase('movements, churn and cohorts', (open) => {
         await compareMovements(shop.id, held, to - 3_600_000, to, where);
         const window = { from, until: Math.max(Math.min(to, now), from + 1), now };
         await compareChurn(shop.id, held, window, where);
+        await comparePrices(shop.id, held, window, where);
       }
     }
     assert.deepEqual([...moved].toSorted(), names.toSorted());
+    assert.ok(repriced.left > 0 && repriced.rows > repriced.left, JSON.stringify(repriced));
   });
 
   test('cohorts match their definition at any instant, for any writes, also of one plan', async () => {

@@ -85,6 +85,10 @@ onOneDatabase('the stored metrics of a shop', (open) => {
         write`update departures set age_days = age_days + 1 where shop_id = ${shop.id}`,
       ],
       [
+        'price_changes',
+        write`update price_changes set became = became + 1 where shop_id = ${shop.id}`,
+      ],
+      [
         'failed_cycles',
         write`update failed_cycles set is_last = not is_last where shop_id = ${shop.id}`,
       ],

@@ -56,7 +56,7 @@ onOneDatabase('the cancel-flow page', (open) => {
     const page = await see('');
     const text = plain(page);
     assert.match(text, /“Pause” saves most: 9 of 12 sessions, against 13 of 24 overall\./);
-    assert.match(text, /13 of 24 saved, Too few before , 1 of 2 before/);
+    assert.match(text, /13 of 24 saved, too few before , 1 of 2 before/);
     // Two subscriptions that were saved are not active any more; one was saved twice.
     assert.match(
       text,
@@ -212,8 +212,8 @@ onOneDatabase('the cancel-flow page', (open) => {
     assert.match(page, /<input type="hidden" name="days" value="90" \/>/);
     assert.ok(page.includes('sessions?days=90&amp;outcome=saved&amp;reason=other"'));
     for (const [query, message] of [
-      ['reason=none', /reason must be one of too_expensive, /],
-      ['offer=gift', /offer must be one of offer_discount, /],
+      ['reason=none', /“none” is not a reason\. Choose too_expensive, /],
+      ['offer=gift', /“gift” is not an offer\. Choose offer_discount, /],
     ] as const) {
       const { status, text } = await visitor.get(`${home}/sessions?${query}`);
       assert.equal(status, 400);

@@ -206,10 +206,18 @@ onOneDatabase('the pages of cohorts', (open) => {
       ['2026-03/customers?kept=0&gone=x', 400, '“x” is not a month since the cohort’s own.'],
       ['2026-03/customers?plan=x', 400, '“x” is not a plan number. Choose one of the plans.'],
       ['2026-03/customers?cursor=x', 400, 'This address continues another list'],
-      ['2026-03/customers?kept=8&order=highest', 200, 'Sorting by value goes by'],
+      ['2026-03/customers?kept=8&order=highest', 200, 'Sorting by worth goes by'],
       // Their value is that of then, and only that of now is kept.
-      ['2026-03/customers?kept=7&order=highest', 400, 'order must be one of newest, oldest.'],
-      ['2026-03/customers?plan=11&order=highest', 400, 'order must be one of newest, oldest.'],
+      [
+        '2026-03/customers?kept=7&order=highest',
+        400,
+        '“highest” is not an order. Choose newest or oldest.',
+      ],
+      [
+        '2026-03/customers?plan=11&order=highest',
+        400,
+        '“highest” is not an order. Choose newest or oldest.',
+      ],
       ['2026-12/customers', 404, 'This page does not exist'],
       ['2026-13/customers', 404, 'This page does not exist'],
       ['2026-12/customers.csv', 404, 'This page does not exist'],

@@ -172,7 +172,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     );
     // It leads to the rows, as the card does.
     await slider.press('Enter');
-    await page.waitForURL('**/subscriptions?figure=active');
+    await page.waitForURL('**/subscriptions?figure=mrr');
     await context.close();
   });
 

@@ -17,9 +17,7 @@ const { numRuns: worlds, seed: firstSeed } = runs(1);
 const list =
   /\/(?:subscriptions|churn\/left|cancel-flow\/sessions|recovery\/(?:open|closed))\?(?!customer=)/;
 const pages = [
-  ['', 'chart-active'],
   ['', 'chart-growth'],
-  ['', 'chart-payments'],
   ['/churn', 'chart-churn'],
   ['/cancel-flow', 'chart-outcomes'],
   ['/recovery', 'recovered'],

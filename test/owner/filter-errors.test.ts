@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { lists } from '../../src/owner/routes.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, importAll, startWorld } from '../support/world.ts';
@@ -40,23 +41,18 @@ onOneDatabase('a filter in error', (open) => {
     };
   }
 
-  const pages = [
-    ['', 200],
-    ['/churn', 200],
-    ['/cohorts', 200],
-    ['/subscriptions', 400],
-  ] as const;
+  const pages = ['', '/churn', '/cohorts', '/subscriptions'];
 
   test('of a segment keeps what was typed, is marked, and the first has the focus', async () => {
-    for (const [path, status] of pages) {
-      const price = await see(`${path}?price=abc&price=5&plan=11`, status);
+    for (const path of pages) {
+      const price = await see(`${path}?price=abc&price=5&plan=11`, 400);
       assert.match(price.problem, /^“abc-5” is not a price from and to\./, path);
       assert.deepEqual(price.marked, [
         ['segment-price-from', 'abc', true],
         ['segment-price-to', '5', false],
       ]);
       assert.match(price.text, /<option value="11" selected>/);
-      const age = await see(`${path}?age=5`, status);
+      const age = await see(`${path}?age=5`, 400);
       assert.deepEqual(age.marked, [['segment-age', undefined, true]]);
       assert.match(age.text, /<option value="5" selected>/);
     }
@@ -64,7 +60,7 @@ onOneDatabase('a filter in error', (open) => {
 
   test('of dates has its own sentence, beside what is wrong with the segment', async () => {
     for (const path of ['', '/churn', '/revenue', '/recovery', '/cancel-flow', '/churn/left']) {
-      const { problem, marked } = await see(`${path}?from=2026-02-30&to=2026-11-10`, 200);
+      const { problem, marked } = await see(`${path}?from=2026-02-30&to=2026-11-10`, 400);
       assert.equal(
         problem,
         '“2026-02-30” is not a date, so there is no first day. Write one as in 2026-11-20.',
@@ -72,9 +68,9 @@ onOneDatabase('a filter in error', (open) => {
       );
       assert.deepEqual(marked, [['from', '2026-02-30', true]], path);
     }
-    const both = await see('?from=2026-11-01&to=&price=9-1', 200);
+    const both = await see('?from=2026-11-01&to=&price=9-1', 400);
     assert.match(both.problem, /^The last day is missing\. Choose one, too\. “9-1” is not a price/);
-    const turned = await see('?from=2026-11-20&to=2026-11-10', 200);
+    const turned = await see('?from=2026-11-20&to=2026-11-10', 400);
     assert.deepEqual(turned.marked, [
       ['from', '2026-11-20', true],
       ['to', '2026-11-10', false],
@@ -86,5 +82,58 @@ onOneDatabase('a filter in error', (open) => {
       const { marked } = await see(`/subscriptions?${name}=abc`, 404);
       assert.deepEqual(marked, [[name, 'abc', true]]);
     }
+  });
+
+  test('of a choice says what was wrong and what would be right, on every page with that choice', async () => {
+    const of = (noun: string) => new RegExp(`^“zzz” is not ${noun}\\. Choose .+\\.$`);
+    const period = { days: /“zzz” is not one of the periods/, compare: of('a comparison') };
+    const chart = { ...period, show: of('a chart'), per: of('a span of time') };
+    const figures: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+      '': chart,
+      '/churn': { ...chart, by: of('a dimension') },
+      '/cohorts': { of: of('a measure'), as: of('a unit'), months: of('a number of months') },
+      '/revenue': { ...chart, by: of('a dimension'), within: of('a number of days') },
+      '/recovery': { ...chart, by: of('a dimension'), order: of('an order') },
+      '/cancel-flow': { ...chart, by: of('a dimension') },
+      '/developers/usage': { period: of('a period') },
+    };
+    const ofList = { order: of('an order'), rows: of('a number of rows'), columns: of('a column') };
+    const listed = Object.fromEntries(
+      lists
+        .filter(({ info: { path } }) => !path.includes(':'))
+        .map(({ info: { path } }) => [path, ofList]),
+    );
+    assert.ok(Object.keys(listed).length >= 12);
+    const all = [...Object.entries(figures), ...Object.entries(listed)];
+    for (const [path, choices] of all) {
+      for (const [name, message] of Object.entries(choices)) {
+        const { problem, text } = await see(`${path}?${name}=zzz`, 400);
+        assert.match(problem, message, `${path} ${name}`);
+        assert.equal(problem.match(/“zzz”/g)?.length, 1, text);
+      }
+    }
+    for (const path of ['', '/churn/left', '/revenue/movements']) {
+      assert.match((await see(`${path}?days=0`, 400)).problem, /“0” is not one of the periods/);
+    }
+  });
+
+  test('of a filter that nothing has says so, instead of showing nothing', async () => {
+    const failed = {
+      type: 'payment',
+      id: 1,
+      subscriptionId: 1001,
+      cycle: '1',
+      status: 'failed',
+      failureKind: 'payment',
+      failureCode: 'expired_card',
+      amount: '30.60',
+      processedAt: '2026-11-19T00:00:00Z',
+    };
+    assert.deepEqual((await importAll(world.store, world.shop, [failed])).refused, []);
+    const { problem } = await see('/recovery/open?code=zzz', 400);
+    assert.equal(problem, '“zzz” is not a failure code of these payments. Choose expired_card.');
+    assert.equal((await see('/recovery/open?code=expired_card', 200)).problem, '');
+    const left = await see('/churn/left?left-plan=99', 400);
+    assert.equal(left.problem, '“99” is not a plan here. Choose 11.');
   });
 });

@@ -142,7 +142,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     assert.deepEqual(await heads.allInnerTexts(), [
       'Customer',
       'Subscriptions',
-      'Value',
+      'Worth',
       'Risk',
       'Since',
     ]);

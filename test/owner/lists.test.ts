@@ -6,6 +6,7 @@ import { encodePlace } from '../../src/owner/framework/cursor.ts';
 import { lists } from '../../src/owner/routes.ts';
 import { appendEntry } from '../../src/store/owners/audit.ts';
 import { addLoggedRequests } from '../../src/store/keys/requests.ts';
+import { orList } from '../../src/metrics/segments/segment.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
@@ -190,7 +191,7 @@ onOneDatabase('every list', (open) => {
       }
       assert.match(
         plain((await visitor.get(`${path}&rows=7`)).text),
-        /rows must be one of 50, 100\./,
+        /“7” is not a number of rows\. Choose 50 or 100\./,
       );
     });
 
@@ -243,8 +244,8 @@ onOneDatabase('every list', (open) => {
 
     test(`${list.info.path} says what is wrong with its address`, async () => {
       for (const [query, message] of [
-        ['order=none', `order must be one of ${orders.join(', ')}.`],
-        ['columns=none', /columns must be some of [\w-, ]+\./],
+        ['order=none', `“none” is not an order. Choose ${orList(orders)}.`],
+        ['columns=none', /“none” is not a column\. Choose [\w-]+(?:, [\w-]+)* or [\w-]+\./],
         ['cursor=none', /This address continues another list/],
         [`cursor=${'A'.repeat(5000)}`, /This address continues another list/],
       ] as const) {

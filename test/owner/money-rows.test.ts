@@ -178,10 +178,19 @@ onOneDatabase('the rows behind figures of money', (open) => {
     assert.match(plain(renewals), /Total €10\.00/);
     assert.match(plain(await see('revenue/renewals?status=paused')), /0 subscriptions for €0\.00/);
     for (const [path, message] of [
-      ['revenue/movements?movement=gone', /movement must be one of came, left, new, /],
-      ['revenue/movements?first=2026-11-31', /first must be a day such as 2026-11-20\./],
+      [
+        'revenue/movements?movement=gone',
+        /“gone” is not a change of MRR\. Choose came, left, new, /,
+      ],
+      [
+        'revenue/movements?first=2026-11-31',
+        /“2026-11-31” is not a day\. Write one as in 2026-11-20\./,
+      ],
       ['revenue/movements?cursor=x', /This address continues another list/],
-      ['payments?kind=pending', /kind must be one of succeeded, refunds, failed\./],
+      [
+        'payments?kind=pending',
+        /“pending” is not a kind of payment\. Choose succeeded, refunds or failed\./,
+      ],
       ['payments?cursor=paid', /This address continues another list/],
       ['payments?cursor=paid.x', /This address continues another list/],
       ['revenue/renewals?week=9', /week must be from 1 to 8\./],

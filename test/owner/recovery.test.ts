@@ -179,8 +179,8 @@ onOneDatabase('the recovery page', (open) => {
     assert.match(page, /href="\.\.\/customers\/1501"/);
     assert.match(page, /code=%28none%29"\s*>No code given \(1\)/);
     assert.match(
-      await get(`${home}/open?code=none`),
-      /No outstanding payments match these filters/,
+      await get(`${home}/open?code=none`, 400),
+      /“none” is not a failure code of these payments/,
     );
     assert.deepEqual(await linesOf(`${home}/open.csv?order=amount`), [
       '1003,1003,1503,1503,,100,EUR,66.67,3,2,,,1,2026-11-15T10:00:00.000Z,',
@@ -292,29 +292,32 @@ onOneDatabase('the recovery page', (open) => {
     for (const [query, message] of [
       [
         '/open?order=age',
-        /order must be one of expected, unlikely, oldest, newest, amount, lowest\./,
+        /“age” is not an order\. Choose expected, unlikely, oldest, newest, amount or lowest\./,
       ],
       ['/open?cursor=x', /This address continues another list/],
       ['/open?cursor=1_2_3', /This address continues another list/],
       ['/closed?cursor=1.5_2_3_4', /This address continues another list/],
-      ['/closed?result=paid', /result must be one of recovered, lost\./],
+      ['/closed?result=paid', /“paid” is not a result\. Choose recovered or lost\./],
       [
         '/closed?attempts=0',
-        /attempts must be a number from 1 to 999, such as 2, or 4\+ for 4 or more\./,
+        /“0” is not a number of attempts\. Write one from 1 to 999, such as 2, or 4\+ for 4 or more\./,
+      ],
+      ['/closed?retries=2%2B1', /“2\+1” is not a number of retries\. Write one from 1 to 999/],
+      [
+        '/closed?first=2026-11-05&last=2026-11-04',
+        /The first day is after the last one\. Exchange them\./,
       ],
       [
-        '/closed?retries=2%2B1',
-        /retries must be a number from 1 to 999, such as 2, or 4\+ for 4 or more\./,
+        '/closed?code=%00',
+        /” is not a failure code\. Write a code of at most 64 letters, .*, or \(none\)\./,
       ],
-      ['/closed?first=2026-11-05&last=2026-11-04', /first must not be after last\./],
-      ['/closed?code=%00', /code must be a code of at most 64 letters, .*, or \(none\)\./],
-      ['/open?code=a%20b', /code must be a code of at most 64 letters/],
-      ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],
-      ['?order=x', /order must be one of expected, unlikely, oldest, newest, amount, lowest\./],
+      ['/open?code=a%20b', /“a b” is not a failure code\. Write a code of at most 64 letters/],
+      ['/closed?first=yesterday', /“yesterday” is not a day\. Write one as in 2026-11-20\./],
+      ['?order=x', /“x” is not an order\. Choose expected, unlikely/],
     ] as const) {
       assert.match(await get(home + query, 400), message);
     }
-    assert.match(await get(`${home}?days=31`), /“31” is not one of the periods/);
+    assert.match(await get(`${home}?days=31`, 400), /“31” is not one of the periods/);
     const { status, location } = await visitor.get(`${home}/closed.csv?result=paid`);
     assert.deepEqual([status, location], [303, `${home}/closed?result=paid`]);
     assert.equal((await visitor.get(`${home}/charts.csv?chart=none`)).status, 404);

@@ -50,6 +50,7 @@ const tables: Readonly<Record<string, string>> = {
   dunning_cases: "s, n, 0, time, null, null, 10, 'expired_card', 1",
   failed_cycles: "s, n, '1', time, true",
   departures: "s, n, time, n, 'cancelled', 40",
+  price_changes: 's, n, time, n, 10, 12, time, 12',
   superseded_facts: "s, n, 'cycle_failed', '1', time, time - interval '2 days', time, '', '', 4",
   cancellation_sessions: "s, n, n, 'other', null, 'saved', time, null, gen_random_uuid()",
   source_ids: "s, 'subscription', n, 'sub_' || n",

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
+import { ageBands, listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohortMembers, listCohorts, listGross } from '../../src/metrics/cohorts.ts';
 import { explain, isQuick } from '../../src/metrics/explain/explain.ts';
 import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
+import {
+  listPriceChanges,
+  listPriceGroups,
+  sumPriceChanges,
+} from '../../src/metrics/explain/price-changes.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import {
@@ -37,7 +42,22 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   for (const order of ['oldest', 'longest', 'shortest', 'highest'] as const) {
     await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
   }
+  const [{ planId: leftPlan } = { planId: 0 }] = churned;
+  const [age] = ageBands;
+  const ofSome = { cause: 'cancelled', planId: leftPlan, age, after: undefined, limit: 3 } as const;
+  await listChurned(analyse, shop.id, window, ofSome);
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
+  const year = { ...window, from: endAt - 365 * 86_400_000 };
+  await listPriceGroups(analyse, shop.id, year, '90');
+  const first = { order: 'newest', after: undefined, limit: 2 } as const;
+  const [, repriced] = await listPriceChanges(analyse, shop.id, year, first);
+  assert.ok(repriced);
+  const { planId: repricedPlan, at, subscriptionId: id } = repriced;
+  const some = { planId: repricedPlan, isRise: true, within: '90' } as const;
+  const next = { ...first, ...some, order: 'oldest', after: { createdAt: at, id } } as const;
+  await listPriceChanges(analyse, shop.id, year, next);
+  assert.notEqual((await sumPriceChanges(analyse, shop.id, year, {}))?.count, 0);
+  await sumPriceChanges(analyse, shop.id, year, some);
   const lastMonth = monthBefore(endAt);
   const before = monthBefore(lastMonth.from);
   assert.ok(await isQuick(analyse, shop.id));

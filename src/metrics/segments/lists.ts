@@ -19,10 +19,10 @@ import type { JsonRows } from '../../store/records/listing.ts';
 import { each, lookup } from '../../store/lookup.ts';
 
 /**
- * The figures whose subscriptions can be listed: of new, active and paused subscribers, of cancellations, and of what
- * the cancel flow kept.
+ * The figures whose subscriptions can be listed: of new, active and paused subscribers, of MRR, of cancellations, and of
+ * what the cancel flow kept.
  */
-export const countedFigures = ['new', 'active', 'paused', 'cancelled', 'kept'] as const;
+export const countedFigures = ['new', 'active', 'mrr', 'paused', 'cancelled', 'kept'] as const;
 export type CountedFigure = (typeof countedFigures)[number];
 
 /** What a list of subscriptions is of. Epoch milliseconds. */
@@ -93,7 +93,7 @@ function readCounted(
   };
   const cancelled = sql`
     select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
-      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.next_billing_at, s.created_at
+      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.past_values, s.next_billing_at, s.created_at
     from (
       select * from status_events
       where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)} and at <= ${isoTime(at)}
@@ -105,7 +105,7 @@ function readCounted(
     where e.to_status = 'cancelled' and last.position = e.position and s.status_since is not null`;
   const saved = sql`
     select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
-      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.next_billing_at, s.created_at
+      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.past_values, s.next_billing_at, s.created_at
     from (
       select * from (
         select * from cancellation_sessions
@@ -142,10 +142,15 @@ function readCounted(
   const [walk, moment, status, unless] = {
     new: () => [begun(isoTime(from), isoTime(until - 1)), 'created_at', null, earlier] as const,
     active: () => [begunUntilThen(), 'created_at', 'active', undefined] as const,
+    mrr: () => [begunUntilThen(), 'created_at', 'active', undefined] as const,
     paused: () => [begunUntilThen(), 'created_at', 'paused', active] as const,
     cancelled: () => [cancelled, 'cancelled_at', 'cancelled', undefined] as const,
     kept: () => [saved, 'saved_at', 'active', undefined] as const,
   }[figure]();
+  // MRR counts what held then, of those whose trial was over. That of now is in the lines.
+  const isMrr = figure === 'mrr';
+  const worthUntil = isMrr && isPast ? isoTime(at + 1) : null;
+  const afterTrial = isMrr ? sql`and (m.trial_ends_at > ${isoTime(at)}) is not true` : sql``;
   const sortedBy = sql.unsafe(isByValue(order) ? 'value' : moment) as Part;
   const exceptFor = unless
     ? sql`left join lateral (${unless}) other on true where other.is_there is null`
@@ -153,10 +158,10 @@ function readCounted(
   const rows = sql`
     select c.* from (
       -- Without this order, PostgreSQL forgets that of the walk, reads all of it and sorts.
-      select m.*, ${statusOf('m')} as status_then
+      select m.*, ${statusOf('m')} as status_then, ${worthUntil}::timestamptz as worth_until
       from (${inSegment(sql, shopId, walk, segment)}) m ${last('m')}
       where ${statusOf('m')} = coalesce(${status}, ${statusOf('m')})
-        and (${figure !== 'paused' || !isPast} or m.status_since is not null)
+        and (${figure !== 'paused' || !isPast} or m.status_since is not null) ${afterTrial}
       order by m.${sortedBy} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;

@@ -47,6 +47,10 @@ const readFrom =
   (text: string) =>
     values.find((each) => each === text);
 
+/** Such as `active, paused or failed`. */
+export const orList = (values: readonly string[]) =>
+  values.length < 2 ? values.join() : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+
 type Values = Required<Segment>;
 
 const conditions: { readonly [Name in ConditionName]: Condition<Values[Name]> } = {
@@ -76,12 +80,12 @@ const conditions: { readonly [Name in ConditionName]: Condition<Values[Name]> } 
   status: {
     read: readFrom(subscriptionStatuses),
     write: String,
-    problem: `is not a status. Choose ${subscriptionStatuses.slice(0, -1).join(', ')} or ${subscriptionStatuses.at(-1)}.`,
+    problem: `is not a status. Choose ${orList(subscriptionStatuses)}.`,
   },
   age: {
     read: readFrom(ages),
     write: String,
-    problem: `is not an age in months. Choose ${ages.slice(0, -1).join(', ')} or ${ages.at(-1)}.`,
+    problem: `is not an age in months. Choose ${orList(ages)}.`,
   },
   price: {
     read: (text) => {

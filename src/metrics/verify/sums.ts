@@ -17,6 +17,7 @@ type FactTable =
   | 'failed_cycles'
   | 'dunning_cases'
   | 'departures'
+  | 'price_changes'
   | 'subscription_values'
   | 'superseded_facts';
 
@@ -31,6 +32,7 @@ const factTables: Readonly<Record<FactTable, readonly [owner: Owner, key: string
   departures: ['subscription', 'subscription_id'],
   dunning_cases: ['subscription', 'subscription_id, position'],
   failed_cycles: ['subscription', 'subscription_id, cycle, failed_at'],
+  price_changes: ['subscription', 'subscription_id, at'],
   subscriber_changes: ['customer', 'customer_id, at'],
   subscription_values: ['subscription', 'subscription_id'],
   superseded_facts: ['subscription', 'subscription_id, fact, cycle, until'],

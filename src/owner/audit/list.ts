@@ -17,7 +17,7 @@ import { capitalised, countOf, showSecond } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 
 const auditFilters = {
-  what: choice('what', acts),
+  what: choice('an act', acts),
   who: z.string().max(80, { error: 'who must be as the list of names has it.' }).optional(),
 };
 

@@ -1,6 +1,5 @@
 import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
-import { oneOf } from '../../operations/json-schema.ts';
 import type { SessionFilter, SessionRow } from '../../store/records/cancellations.ts';
 import { isByValue } from '../../store/records/subscriptions.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
@@ -22,9 +21,9 @@ import { showPeriod } from '../view/picker.ts';
 import { defineList } from '../framework/define-list.ts';
 
 const sessionFilters = {
-  outcome: oneOf('outcome', [...sessionOutcomes, 'in_progress', 'ended']).optional(),
-  reason: choice('reason', reasonLabels),
-  offer: oneOf('offer', [...offerTypes, 'none']).optional(),
+  outcome: choice('an outcome', [...sessionOutcomes, 'in_progress', 'ended']),
+  reason: choice('a reason', reasonLabels),
+  offer: choice('an offer', [...offerTypes, 'none']),
   ...dayFilters,
 };
 

@@ -11,8 +11,10 @@ import {
 import { type Tone, reasonLabels } from '../ui/labels.ts';
 import { html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
+import type { Figures } from '../../metrics/segments/figures.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import { dayFilters, planFilter } from '../framework/address.ts';
+import { choice, dayFilters, planFilter } from '../framework/address.ts';
+import { notOneOf } from '../view/choices.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { type ListVisit, type RowSum, figuresOf, sumRows, valueOrders } from '../framework/list.ts';
 import { countOf } from '../ui/formats.ts';
@@ -28,17 +30,15 @@ export const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, t
 
 /** Plan and age when it left: a segment's are those of now. */
 const leftFilters = {
-  cause: z
-    .enum(['cancelled', 'failed'], { error: 'cause must be cancelled or failed.' })
-    .optional(),
+  cause: choice('a cause', causeLabels),
   'left-plan': planFilter,
   'left-age': z
     .string()
     .transform((name, context) => {
       const band = ageBands.find((each) => each.name === name);
       if (band) return band;
-      const names = ageBands.map((each) => each.name).join(', ');
-      context.addIssue(`“${name}” is not an age in days. Choose one of ${names}.`);
+      const names = ageBands.map((each) => each.name);
+      context.addIssue(notOneOf(name, 'an age in days', names));
       return z.NEVER;
     })
     .optional(),
@@ -63,6 +63,29 @@ interface Summary extends RowSum<number> {
   readonly planNames: ReadonlyMap<number, string>;
 }
 
+/** By day, the ledger knows how many: groups are read row by row, as the list by worth is. */
+async function countLeft(
+  figures: Figures,
+  window: Window,
+  { cause, planId, age }: Partial<ReturnType<typeof filterOf>>,
+): Promise<number> {
+  const counts =
+    planId === undefined && age === undefined
+      ? (await figures.churnDays(window)).flatMap(({ cancelled, failed }) => [
+          cause === 'failed' ? 0 : cancelled,
+          cause === 'cancelled' ? 0 : failed,
+        ])
+      : (await figures.churnGroups(window))
+          .filter(
+            (group) =>
+              (cause === undefined || group.cause === cause) &&
+              (planId === undefined || group.planId === planId) &&
+              (age === undefined || group.age === age),
+          )
+          .map((group) => group.count);
+  return counts.reduce((total, each) => total + each, 0);
+}
+
 /** How many left in a window, and what they were worth a month. */
 export const sumLeft = (
   visit: Parameters<typeof figuresOf>[0],
@@ -70,14 +93,7 @@ export const sumLeft = (
   { cause, planId, age }: Partial<ReturnType<typeof filterOf>> = {},
 ): Promise<RowSum<number>> =>
   figuresOf(visit, async (figures) => {
-    const count = (await figures.churnGroups(window))
-      .filter(
-        (group) =>
-          (cause === undefined || group.cause === cause) &&
-          (planId === undefined || group.planId === planId) &&
-          (age === undefined || group.age === age),
-      )
-      .reduce((total, group) => total + group.count, 0);
+    const count = await countLeft(figures, window, { cause, planId, age });
     const read = (page: Pick<ChurnedPage, 'after' | 'limit'>) =>
       figures.churned(window, { cause, planId, age, ...page });
     return { ...(await sumRows(visit, read, count)), count };

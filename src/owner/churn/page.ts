@@ -6,7 +6,14 @@ import { priceNotes } from '../charts/notes.ts';
 import { showShareChange } from '../dashboard/changes.ts';
 import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { reasonLabels } from '../ui/labels.ts';
-import { countFormat, countOf, formatCount, formatRate, showTime } from '../ui/formats.ts';
+import {
+  countFormat,
+  countOf,
+  formatCount,
+  formatRate,
+  showTime,
+  uncapitalised,
+} from '../ui/formats.ts';
 import { type View, dataBegins, gapIn, viewPath, daysOf, isoDay } from '../view/view.ts';
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
@@ -89,7 +96,7 @@ function answer(visit: FiguresVisit, churned: Churn) {
 
 function showRate(visit: FiguresVisit, { rate, before, firstDay }: Churn): Html {
   if (!rate) return html`No subscriptions to lose.`;
-  const gap = gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with';
+  const gap = uncapitalised(gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with');
   const change = before?.rate ? showShareChange(visit, before.rate, rate, 'lower') : gap;
   return html`Churn <bdi>${formatRate(visit, rate)}</bdi>, <small>${change}</small>.`;
 }

@@ -167,15 +167,16 @@ export const members = defineList<CohortMember, Summary>()({
       subscription${plan === undefined ? '' : ` of ${planNames.get(plan) ?? 'this plan'}`} began in
       ${monthFormat(visit, 'long')(month.month)}
       (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${then}`}${gone !== undefined && `, and none at the end of month ${gone}`}.
-      Value is the MRR of all their subscriptions
-      ${valued}.${hasWorth(visit) && ' Sorting by value goes by what it is once trials have ended.'}
+      Worth is the MRR of all their subscriptions
+      ${valued}.${hasWorth(visit) && ' Sorting by worth goes by what it is once trials have ended.'}
     </p>`;
   },
   columns: (visit: Visit) => [
     column.customerHead,
     column.firstSubscription,
     column.plan,
-    column.decimal('Value', ({ value }) => value, {
+    column.decimal('Worth', ({ value }) => value, {
+      head: 'Value',
       sum: ({ worth }) => worth,
       sort: hasWorth(visit) ? ['lowest', 'highest'] : undefined,
     }),

@@ -1,5 +1,6 @@
 import { type Segment, parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { Shop } from '../../store/shops.ts';
+import { problemIn } from '../view/choices.ts';
 import { dateFormat, localeOf } from '../ui/formats.ts';
 import { type Visit, shopPath } from '../site.ts';
 
@@ -29,7 +30,7 @@ export interface CohortView {
 const defaults = { months: 12, measure: 'customers', unit: 'share' } as const;
 const isMonth = (text: string) => /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
 
-/** Reads an address; what it says of measure, unit and number of months is the default if it is not known. */
+/** Reads an address; what is not known is the default, with the problem. */
 export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
   const text = (name: string) => query.get(name) ?? '';
   const known = <Name extends string>(names: Readonly<Record<Name, string>>, name: string) =>
@@ -38,9 +39,15 @@ export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
   const { segment, problem } = parseSegment(query);
   const measure = known(measures, 'of') ?? defaults.measure;
   const isUnknown = measure === 'gross' && segment !== undefined;
+  const unknown = problemIn(query, {
+    months: ['a number of months', monthCounts.map(String)],
+    of: ['a measure', Object.keys(measures)],
+    as: ['a unit', Object.keys(units)],
+  });
   const problems = [
     ...(problem === undefined ? [] : [problem]),
     ...(isUnknown ? ['Gross revenue is not known for segments. This is net revenue.'] : []),
+    ...(unknown === undefined ? [] : [unknown]),
     ...['a', 'b']
       .map(text)
       .filter((each) => each !== '' && !isMonth(each))

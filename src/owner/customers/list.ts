@@ -35,7 +35,7 @@ const riskLabels: Readonly<Record<Risk, readonly [label: string, tone: Tone, hav
   leaving: ['Cancel flow', 'risk', 'a cancel-flow session in the last 90 days'],
 };
 
-const customerFilters = { risk: choice('risk', riskLabels) };
+const customerFilters = { risk: choice('a risk', riskLabels) };
 
 type Visit = ListVisit<typeof customerFilters, CustomerOrder>;
 
@@ -96,8 +96,8 @@ export const customers = defineList<CustomerRow, Summary>()({
           rows[0]?.isCut &&
           `There are more: these are of the newest ${formatCount(visit, maxSigns)} sessions or failed payments.`
         }
-        Value is the MRR of today. Subscriptions in a trial are worth nothing yet, but are sorted by
-        their value after it. Paid is all payments less refunds. Times are in UTC.
+        Worth is the MRR of today. Subscriptions in a trial are worth nothing yet, but are sorted by
+        what they are worth after it. Paid is all payments less refunds. Times are in UTC.
       </p>`;
   },
   columns: (visit: Visit) => [
@@ -112,7 +112,7 @@ export const customers = defineList<CustomerRow, Summary>()({
         Subscriptions: ({ subscriptions }) => subscriptions,
       },
     },
-    column.money('Value', ({ mrr }) => rounded(mrr, visit.shop), {
+    column.money('Worth', ({ mrr }) => rounded(mrr, visit.shop), {
       cell: (row) =>
         html`${row.trials > 0 && html`<span class="quiet">${column.showMoney(visit, later(row, visit))} after trial</span> `}
         ${column.showMoney(visit, rounded(row.mrr, visit.shop))}`,
@@ -144,7 +144,7 @@ export const customers = defineList<CustomerRow, Summary>()({
     text: 'They appear here by number, with what they are worth, once a source brings subscriptions.',
     isOfSource: true,
     sample: [
-      ['Customer', 'Active', 'Value', 'Paid'],
+      ['Customer', 'Active', 'Worth', 'Paid'],
       ['1042', '2 of 3', '84.00', '1,260.00'],
       ['1187', '1 of 1', '42.00', '336.00'],
       ['1140', '1 of 1', '42.00', '84.00'],

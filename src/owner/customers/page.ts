@@ -33,7 +33,7 @@ import {
   type SubscriptionRow,
   readSubscriptions,
   showNextBilling,
-  showValue,
+  showPrice,
 } from '../subscriptions/list.ts';
 import { formatCount, rounded, showDay } from '../ui/formats.ts';
 import {
@@ -55,10 +55,10 @@ const kindLabels: Readonly<Record<EventKind, readonly [label: string]>> = {
   payment: ['Payments'],
   refund: ['Refunds'],
   session: ['Cancel flow'],
-  value: ['Value'],
+  value: ['Worth'],
 };
 
-const customerFilters = { kind: choice('kind', kindLabels) };
+const customerFilters = { kind: choice('a kind of event', kindLabels) };
 type Visit = ListVisit<typeof customerFilters, TimeOrder>;
 
 interface Summary {
@@ -194,8 +194,8 @@ function showCustomer(visit: Visit, { customer: row, subscriptions }: Summary): 
           ['Plan', ({ planName }) => planName],
           ['Status', ({ status }) => state(statusLabels[status]), 'state'],
           [
-            'Value',
-            ({ currentPrice, interval }) => showValue(visit, currentPrice, interval),
+            'Price',
+            ({ currentPrice, interval }) => showPrice(visit, currentPrice, interval),
             'amount',
           ],
           ['Next billing', (each) => showNextBilling(visit, each, visit.view.now)],

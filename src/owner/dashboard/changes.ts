@@ -17,6 +17,7 @@ import {
   formatRate,
   localeOf,
   numberFormat,
+  uncapitalised,
 } from '../ui/formats.ts';
 import { everyInterval } from '../ui/labels.ts';
 
@@ -165,7 +166,7 @@ export function wordsOf(visit: ReaderOf): Words {
   };
 }
 
-/** How a rate has changed, in points, and what it was before. */
+/** How a rate has changed, in points, and what it was before, within a sentence. */
 export function showShareChange(
   visit: ShopVisit,
   before: Share,
@@ -181,16 +182,17 @@ export function showShareChange(
     by,
     ...judged,
   } as const;
-  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+  return showChangeFrom(wordsOf(visit), { format: 'share' }, change, uncapitalised);
 }
 
-/** A change, and what the value was before. */
+/** A change, and what the value was before. @param write the words for why there is none */
 export function showChangeFrom(
   words: Words,
   figure: Pick<Figure, 'format'>,
   change: Change | string | undefined,
+  write = (text: string) => text,
 ): Html {
-  const shown = showChange(words, figure, change);
+  const shown = showChange(words, figure, change, write);
   if (typeof change !== 'object') return html`${shown}`;
   const before = html`<bdi>${words.value(figure, change.from, change.fromOf)}</bdi>`;
   const isDoubted = change.significance?.doubt !== undefined && change.by !== 0;
@@ -203,16 +205,17 @@ export function showChange(
   words: Words,
   figure: Pick<Figure, 'format'>,
   change: Change | string | undefined,
+  write = (text: string) => text,
 ): Html | undefined {
   if (change === undefined) return undefined;
-  if (typeof change === 'string') return html`<span class="why">${change}</span>`;
+  if (typeof change === 'string') return html`<span class="why">${write(change)}</span>`;
   const { by, from, fromOf, judgement, significance } = change;
   const before = `${words.value(figure, from, fromOf)} before`;
   const size = `${by > 0 ? '↑' : '↓'} ${words.change(figure, change)}`;
-  if (by === 0) return html`<span class="why" title="${before}">Unchanged</span>`;
+  if (by === 0) return html`<span class="why" title="${before}">${write('Unchanged')}</span>`;
   if (significance?.doubt !== undefined) {
     return html`<span class="why" title="${size}, ${before}"
-      >${significance.doubt}<span class="visually-hidden">, ${before}</span></span
+      >${write(significance.doubt)}<span class="visually-hidden">, ${before}</span></span
     >`;
   }
   return html`<span class="change ${judgement ?? 'neutral'}" title="${before}"

@@ -8,6 +8,7 @@ import { operations } from '../../operations/index.ts';
 import { developerPage, listKeyChoices, statusTexts } from './frame.ts';
 import { shopPath } from '../site.ts';
 import { plainTable } from '../ui/table.ts';
+import { problemIn } from '../view/choices.ts';
 
 const periods = {
   '24h': { label: 'Last 24 hours', hours: 24 },
@@ -30,13 +31,15 @@ export const usagePages = (parts: OwnerParts): OwnerPage[] => [
     section: '/developers',
     async show(visit) {
       const text = visit.query.get('period');
+      const known = { period: ['a period', Object.keys(periods)] } as const;
+      const problem = problemIn(visit.query, known);
       const now = Math.floor(parts.clock.now() / hourMilliseconds);
       const show = async (period: Period) => {
         const since = now - periods[period].hours + 1;
         const requests = await listAnsweredRequests(parts.store.write, visit.shop.id, since);
         // Unless the last day was asked for, a longer period is shown where it has none.
         if (requests.length === 0 && !isPeriod(text) && period === '24h') return show('30d');
-        return usagePage(visit, period, keys, requests);
+        return usagePage(visit, { period, keys, requests, problem });
       };
       const keys = await listKeyChoices(parts, visit.shop.id);
       return show(isPeriod(text) ? text : '24h');
@@ -46,9 +49,17 @@ export const usagePages = (parts: OwnerParts): OwnerPage[] => [
 
 function usagePage(
   visit: ShopVisit,
-  period: Period,
-  keys: readonly KeyListing[],
-  requests: Awaited<ReturnType<typeof listAnsweredRequests>>,
+  {
+    period,
+    keys,
+    requests,
+    problem,
+  }: {
+    readonly period: Period;
+    readonly keys: readonly KeyListing[];
+    readonly requests: Awaited<ReturnType<typeof listAnsweredRequests>>;
+    readonly problem: string | undefined;
+  },
 ): Answer {
   const { shop } = visit;
   const links = Object.entries(periods).map(
@@ -82,7 +93,13 @@ function usagePage(
     }
     ${notAsked(requests)}
   `;
-  return developerPage(visit, { title: 'Usage', tab: 'usage', content });
+  return developerPage(visit, {
+    title: 'Usage',
+    tab: 'usage',
+    content,
+    problem,
+    status: problem === undefined ? 200 : 400,
+  });
 }
 
 /** One sentence about the operations without requests. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { oneOf } from '../../operations/json-schema.ts';
+import { notOneOf } from '../view/choices.ts';
 import { isDay } from '../view/view.ts';
 
 /** What the filters of a list can be, by the parameters of its address. Their messages say so. */
@@ -9,22 +9,24 @@ export type FilterShape = Readonly<Record<string, z.ZodType<unknown, string | un
 /** The parameters of an address, in the order in which its links have them. */
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-/** A filter that has the name of one of some entries. */
+/** A filter that has the name of one of some entries. @param noun what a value is, with its article */
 export function choice<Name extends string>(
-  name: string,
-  entries: Readonly<Record<Name, unknown>>,
+  noun: string,
+  entries: Readonly<Record<Name, unknown>> | readonly Name[],
 ) {
-  return oneOf(name, Object.keys(entries) as [Name, ...Name[]]).optional();
+  const names = (Array.isArray(entries) ? entries : Object.keys(entries)) as [Name, ...Name[]];
+  return z.enum(names, { error: ({ input }) => notOneOf(input, noun, names) }).optional();
 }
 
-const dayNamed = (name: string) =>
-  z
-    .string()
-    .refine(isDay, { error: `${name} must be a day such as 2026-11-20.` })
-    .optional();
+const dayFilter = z
+  .string()
+  .refine(isDay, {
+    error: ({ input }) => `“${input}” is not a day. Write one as in 2026-11-20.`,
+  })
+  .optional();
 
 /** Some UTC days of the period, such as those of a bar; both are included. */
-export const dayFilters = { first: dayNamed('first'), last: dayNamed('last') };
+export const dayFilters = { first: dayFilter, last: dayFilter };
 
 export const planFilter = z
   .string()
@@ -47,7 +49,7 @@ export function parseFilters<Shape extends FilterShape>(shape: Shape, texts: Tex
   }
   const { first, last } = texts;
   if (first !== undefined && last !== undefined && first > last) {
-    throw new ServiceError('invalid', 'first must not be after last.');
+    throw new ServiceError('invalid', 'The first day is after the last one. Exchange them.');
   }
   return data;
 }

@@ -5,6 +5,7 @@ import type { Interval } from '../../store/records/subscriptions.ts';
 import { type Tone, everyInterval, failureWords, state as stateWord } from '../ui/labels.ts';
 import { moneyFormat, rounded, showDay } from '../ui/formats.ts';
 import { parseDecimal } from '../../money.ts';
+import { notOneOf } from '../view/choices.ts';
 import type { Cell } from './csv.ts';
 import { fromPage, shopPath } from '../site.ts';
 import { type HomesVisit, type NamedRecord, homeOf, showId } from './homes.ts';
@@ -61,8 +62,9 @@ export type Chosen = ReadonlySet<string> | undefined;
 export function chosenIn(query: URLSearchParams, columns: readonly Labelled[]): Chosen {
   const names = query.getAll('columns').flatMap((each) => each.split(',').filter(Boolean));
   const known = columns.filter(({ kind }) => kind !== 'head').map(nameOf);
-  if (names.some((name) => !known.includes(name))) {
-    throw new ServiceError('invalid', `columns must be some of ${known.join(', ')}.`);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new ServiceError('invalid', notOneOf(unknown, 'a column', known));
   }
   return names.length === 0 ? undefined : new Set(names);
 }

@@ -8,6 +8,8 @@ import { page } from '../ui/page.ts';
 import { periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, understood, viewOf } from '../view/view.ts';
 import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { notOneOf } from '../view/choices.ts';
 import type { FilterShape } from './address.ts';
 import { type PlaceSchema, decodePlace, encodePlace } from './cursor.ts';
 import { isChosen } from './columns.ts';
@@ -97,6 +99,13 @@ async function showList<Row, Summary>(
       list.summarise(open.visit),
       showPickers(list, parts, visit, open.visit.view),
     ]);
+    for (const { name, label, options } of list.selects ?? []) {
+      const text = open.visit.texts[name];
+      const values = options(summary).map(([value]) => value);
+      if (text !== undefined && !values.includes(text)) {
+        throw new ServiceError('invalid', notOneOf(text, `a ${label.toLowerCase()} here`, values));
+      }
+    }
     const last = before + rows.length;
     const [first] = rows;
     const cursorAt = (place: AnyPlace) => encodePlace(identityOf(open), place);
@@ -119,7 +128,7 @@ async function showList<Row, Summary>(
     const content = html`${notice} ${pickers}
     ${!isSample && list.head?.(known.visit, summary, rows)}
     ${table({ ...known, rows, summary, part })}`;
-    return frame(content, status, known.visit);
+    return frame(content, view.problem === undefined ? status : 400, known.visit);
   };
   return ifInvalid(visit, build, async (message) => {
     const segment = view.problem && (await showSegment(list, parts, visit, view));

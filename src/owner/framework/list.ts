@@ -82,8 +82,8 @@ export async function sumRows(
 /** Orders that many lists have, as their links say them. */
 export const timeOrders = { newest: 'Newest first', oldest: 'Oldest first' } as const;
 export const valueOrders = {
-  highest: 'Highest value first',
-  lowest: 'Lowest value first',
+  highest: 'Highest worth first',
+  lowest: 'Lowest worth first',
 } as const;
 
 /**
@@ -262,7 +262,10 @@ export function openList<Row, Summary>(
   const orders = Object.fromEntries(
     Object.entries(list.orders).filter(([order]) => pairOf(columns, order)),
   );
-  const shape = { order: choice('order', orders), rows: choice('rows', rowsPerPage) };
+  const shape = {
+    order: choice('an order', orders),
+    rows: choice('a number of rows', rowsPerPage),
+  };
   const { order = firstOrder, rows = defaultRows } = parseFilters(
     shape,
     textsOf(visit.query, shape),

@@ -12,6 +12,7 @@ import { choices, periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { withEvents } from '../charts/notes.ts';
+import { type Choices, problemIn } from '../view/choices.ts';
 import { tableFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert } from '../ui/elements.ts';
@@ -110,7 +111,13 @@ interface FiguresPage<V extends AnyView, Data, Beside> extends Omit<PageInfo, 'r
   /** Of which one is drawn: the one that the address names, or the first. */
   charts(visit: FiguresVisit<V>, data: Data): readonly Chart[];
   /** What explains the change of its figure, read at the same time; its id is `whyId`. */
-  why?(visit: FiguresVisit<V>): Promise<Exhibit>;
+  readonly why?: {
+    /** What its address can choose. */
+    readonly choices: Choices;
+    read(visit: FiguresVisit<V>): Promise<Exhibit>;
+  };
+  /** What else the address can choose, beside the period and the segment. */
+  readonly choices?: Choices;
   /** What its figures are made of. */
   tables(visit: FiguresVisit<V>, data: Data): readonly Exhibit[];
   /** Who and what it is about, and notes on it. */
@@ -130,11 +137,16 @@ export function definePage<V extends AnyView, Data, Beside = never>(
 
   function open(parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> {
     const { id } = visit.shop;
+    const view = pickers.viewOf(visit.query, parts.clock.now());
+    const known = { ...grainChoices, ...definition.why?.choices, ...definition.choices };
+    const problems = [view.problem, problemIn(visit.query, known)].filter(
+      (each) => each !== undefined,
+    );
     let quick: Promise<boolean> | undefined;
     return {
       ...visit,
       parts,
-      view: pickers.viewOf(visit.query, parts.clock.now()),
+      view: { ...view, problem: problems.length === 0 ? undefined : problems.join(' ') },
       isQuick: () => (quick ??= parts.store.readRecent(id, ({ analyse }) => isQuick(analyse, id))),
     };
   }
@@ -159,24 +171,34 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     const [data, beside, why, choicesOfSegment] = await Promise.all([
       reading,
       definition.beside?.(visit, reading),
-      definition.why?.(visit),
+      definition.why?.read(visit),
       pickers.hasSegment ? readSegmentChoices(visit.parts, visit, view) : undefined,
     ]);
     const problem = pickers.problem(visit);
+    const isWrong = visit.view.problem !== undefined;
     if (data === undefined) {
       const content = html`${problem} ${await definition.empty(visit, beside)}`;
-      return page(visit, { title, content, assets });
+      return page(visit, { title, content, assets, status: isWrong ? 400 : 200 });
     }
     // What a file has is what is shown.
     const chosen = Object.fromEntries(
-      [...visit.query].filter(([name]) => /^(?:per|by)$/.test(name)),
+      [...visit.query].filter(([name]) => /^(?:per|by|within)$/.test(name)),
     );
     const drawn = (exhibit: Exhibit | undefined) => {
       const more = files.by === undefined ? {} : { [files.by]: exhibit?.id ?? '', ...chosen };
       return exhibit?.show(pickers.pathOf(shopPath(shop, files.path), view, more));
     };
     const charts = definition.charts(visit, data);
-    const { text, note, more, problem: also } = definition.answer(visit, data, beside, charts);
+    const unknown =
+      charts.length === 0
+        ? undefined
+        : problemIn(visit.query, { show: ['a chart', charts.map(({ id }) => id)] });
+    const {
+      text,
+      note,
+      more,
+      problem: also = unknown,
+    } = definition.answer(visit, data, beside, charts);
     const tables = definition.tables(visit, data).flatMap((each) => drawn(each) ?? []);
     const content = html`${also === undefined ? problem : alert(also)}
       <p class="answer">${text}</p>
@@ -186,7 +208,13 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       ${definition.rows?.(visit, data, beside)}`;
     const action = html`${pickers.show(visit, path)}
     ${choicesOfSegment && segmentPicker(visit, view.segment, choicesOfSegment, path)}`;
-    return page(visit, { title, content, action, assets });
+    return page(visit, {
+      title,
+      content,
+      action,
+      assets,
+      status: isWrong || unknown ? 400 : 200,
+    });
   }
 
   function file(parts: OwnerParts, shopVisit: ShopVisit): Promise<Response<AnswerBody>> {
@@ -197,7 +225,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       const asked = files.by === undefined ? undefined : query.get(files.by);
       const [data, why] = await Promise.all([
         definition.read(visit),
-        asked === whyId ? definition.why?.(visit) : undefined,
+        asked === whyId ? definition.why?.read(visit) : undefined,
       ]);
       const exhibits =
         data === undefined
@@ -255,6 +283,8 @@ async function shownChart(
 }
 
 const grainLabels = { day: 'Day', week: 'Week', month: 'Month' };
+
+const grainChoices: Choices = { per: ['a span of time', Object.keys(grainLabels)] };
 
 /**
  * Reads figures of a view, as of one instant: of the shop, or of the segment in the address.

@@ -13,6 +13,7 @@ import type { DetectedReason } from '../../vocabulary.ts';
 import { choices } from '../view/picker.ts';
 import { gapIn, viewPath } from '../view/view.ts';
 import { type Exhibit, signedBar, tableExhibit } from './exhibits.ts';
+import type { Choices } from '../view/choices.ts';
 import { type FiguresVisit, whyId } from './page.ts';
 
 /** What explains the change of a page's figure. */
@@ -70,127 +71,133 @@ const number = (
 });
 
 /** A table of what a change of a figure is made of, by the dimension in the address. */
-export const whyOf =
-  ({ figure, betterWhen, list, filters, names }: Why) =>
-  async (visit: FiguresVisit): Promise<Exhibit> => {
-    const { shop, view, parts } = visit;
-    const { period, now, segment } = view;
-    // What holds at an instant changed since the period began.
-    const before = figure === 'mrr' ? { from: period.from, until: period.from } : view.before;
-    const dimensions = dimensionsOf(figure);
-    const chosen = dimensions.find((each) => each === visit.query.get('by'));
-    const by = chosen ?? 'plan';
-    const isAsked = !segment && (chosen !== undefined || (await visit.isQuick()));
-    const found = await parts.store.readRecent(shop.id, async ({ analyse }) => {
-      const question = { figure, by, before, now: period };
-      const [firstDay, explanation] = await Promise.all([
-        findFirstDay(analyse, shop.id),
-        isAsked ? explain(analyse, shop.id, question, now) : undefined,
-      ]);
-      return {
-        ...explanation,
-        gap: firstDay === null ? undefined : gapIn(before, firstDay),
-      };
-    });
-    const { change = null, values: explained = [], gap } = found;
-    const nothing = { before: { n: 0, d: 0 }, part: null, rate: null, mix: null, isChance: false };
-    const values = gap ? explained.map((each) => ({ ...each, ...nothing })) : explained;
-    const isRate = values.some((each) => each.now.d !== undefined);
-    const amount = moneyFormat(visit);
-    const signed = isRate ? pointsFormat(visit) : signedFormat(amount);
-    const part = (value: number | null | undefined) =>
-      value === null || value === undefined ? '–' : signed(value);
-    const rate = ({ n, d }: ExplainedValue['now']) =>
-      d === undefined ? amount(n) : formatRate(visit, { share: n / d, of: d });
-    const base = ({ n, d }: ExplainedValue['now']) => d !== undefined && rateBase(visit, n, d);
-    const name = { ...conditions, ...names }[by];
-    const most = Math.max(...values.map((each) => Math.abs(each.part ?? 0)));
-    return tableExhibit<ExplainedValue>({
-      id: whyId,
-      noun: `${figure}-by-${by}`,
-      title: 'Why it changed',
-      switches: choices(
-        visit,
-        { name: 'by', label: 'By', shown: isAsked ? by : undefined },
-        dimensions.map((each) => [each, labels[each]]),
-      ),
-      caption: gap
-        ? `${gap}: nothing is compared.`
-        : change !== null &&
-          `${signed(change)}${isRate ? ' points' : ''} in all. Part is what each adds to it${
-            isRate ? ', by its own rate and by its share of all (mix), in points' : ''
-          }.`,
-      look: 'parts',
-      isWide: true,
-      narrow: 'stacks',
-      rows: values,
-      none: segment
-        ? 'Not known for segments.'
-        : !isAsked
-          ? 'Choose what to tell it by: for so many subscriptions, that takes a second.'
-          : values.length === 0
-            ? 'None in this period.'
+export const whyOf = (why: Why) => ({
+  choices: { by: ['a dimension', dimensionsOf(why.figure)] } satisfies Choices,
+  read: (visit: FiguresVisit) => readWhy(why, visit),
+});
+
+async function readWhy(
+  { figure, betterWhen, list, filters, names }: Why,
+  visit: FiguresVisit,
+): Promise<Exhibit> {
+  const { shop, view, parts } = visit;
+  const { period, now, segment } = view;
+  // What holds at an instant changed since the period began.
+  const before = figure === 'mrr' ? { from: period.from, until: period.from } : view.before;
+  const dimensions = dimensionsOf(figure);
+  const chosen = dimensions.find((each) => each === visit.query.get('by'));
+  const by = chosen ?? 'plan';
+  const isAsked = !segment && (chosen !== undefined || (await visit.isQuick()));
+  const found = await parts.store.readRecent(shop.id, async ({ analyse }) => {
+    const question = { figure, by, before, now: period };
+    const [firstDay, explanation] = await Promise.all([
+      findFirstDay(analyse, shop.id),
+      isAsked ? explain(analyse, shop.id, question, now) : undefined,
+    ]);
+    return {
+      ...explanation,
+      gap: firstDay === null ? undefined : gapIn(before, firstDay),
+    };
+  });
+  const { change = null, values: explained = [], gap } = found;
+  const nothing = { before: { n: 0, d: 0 }, part: null, rate: null, mix: null, isChance: false };
+  const values = gap ? explained.map((each) => ({ ...each, ...nothing })) : explained;
+  const isRate = values.some((each) => each.now.d !== undefined);
+  const amount = moneyFormat(visit);
+  const signed = isRate ? pointsFormat(visit) : signedFormat(amount);
+  const part = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : signed(value);
+  const rate = ({ n, d }: ExplainedValue['now']) =>
+    d === undefined ? amount(n) : formatRate(visit, { share: n / d, of: d });
+  const base = ({ n, d }: ExplainedValue['now']) => d !== undefined && rateBase(visit, n, d);
+  const name = { ...conditions, ...names }[by];
+  const most = Math.max(...values.map((each) => Math.abs(each.part ?? 0)));
+  return tableExhibit<ExplainedValue>({
+    id: whyId,
+    noun: `${figure}-by-${by}`,
+    title: 'Why it changed',
+    switches: choices(
+      visit,
+      { name: 'by', label: 'By', shown: isAsked ? by : undefined },
+      dimensions.map((each) => [each, labels[each]]),
+    ),
+    caption: gap
+      ? `${gap}: nothing is compared.`
+      : change !== null &&
+        `${signed(change)}${isRate ? ' points' : ''} in all. Part is what each adds to it${
+          isRate ? ', by its own rate and by its share of all (mix), in points' : ''
+        }.`,
+    look: 'parts',
+    isWide: true,
+    narrow: 'stacks',
+    rows: values,
+    none: segment
+      ? 'Not known for segments.'
+      : !isAsked
+        ? 'Choose what to tell it by: for so many subscriptions, that takes a second.'
+        : values.length === 0
+          ? 'None in this period.'
+          : undefined,
+    limit: { rows: 10, note: (hidden) => `${hidden} more in the file.` },
+    rowLook: ({ isChance }) => (isChance ? 'chance' : undefined),
+    columns: [
+      {
+        label: labels[by],
+        kind: 'head',
+        cell: (row) => labelOf(row, by, amount),
+        href: ({ value }) =>
+          name === undefined || value === null
+            ? undefined
+            : viewPath(shopPath(shop, list), view, {
+                ...filters,
+                [name]: condition(String(value), by),
+              }),
+        file: { [labels[by]]: (row) => labelOf(row, by, amount) },
+      },
+      {
+        label: '',
+        kind: 'bar',
+        cell: (row) =>
+          row.part
+            ? signedBar(row.part / most, row.part > 0 === (betterWhen === 'higher'))
             : undefined,
-      limit: { rows: 10, note: (hidden) => `${hidden} more in the file.` },
-      rowLook: ({ isChance }) => (isChance ? 'chance' : undefined),
-      columns: [
-        {
-          label: labels[by],
-          kind: 'head',
-          cell: (row) => labelOf(row, by, amount),
-          href: ({ value }) =>
-            name === undefined || value === null
-              ? undefined
-              : viewPath(shopPath(shop, list), view, {
-                  ...filters,
-                  [name]: condition(String(value), by),
-                }),
-          file: { [labels[by]]: (row) => labelOf(row, by, amount) },
+      },
+      {
+        ...number(
+          'Part',
+          (row) => html`${part(row.part)} ${row.isChance && html`<small>may be chance</small>`}`,
+          (row) => row.part,
+        ),
+        kind: 'number main',
+      },
+      {
+        ...number('Before', (row) => html`${rate(row.before)} ${base(row.before)}`),
+        file: {
+          'Before, cases': ({ before: { n } }) => n,
+          ...(isRate && { 'Before, of': ({ before: { d } }) => d ?? null }),
         },
-        {
-          label: '',
-          kind: 'bar',
-          cell: (row) =>
-            row.part
-              ? signedBar(row.part / most, row.part > 0 === (betterWhen === 'higher'))
-              : undefined,
+      },
+      {
+        ...number('Now', (row) => html`${rate(row.now)} ${base(row.now)}`),
+        file: {
+          'Now, cases': ({ now: { n } }) => n,
+          ...(isRate && { 'Now, of': ({ now: { d } }) => d ?? null }),
         },
-        {
-          ...number(
-            'Part',
-            (row) => html`${part(row.part)} ${row.isChance && html`<small>may be chance</small>`}`,
-            (row) => row.part,
-          ),
-          kind: 'number main',
-        },
-        {
-          ...number('Before', (row) => html`${rate(row.before)} ${base(row.before)}`),
-          file: {
-            'Before, cases': ({ before: { n } }) => n,
-            ...(isRate && { 'Before, of': ({ before: { d } }) => d ?? null }),
-          },
-        },
-        {
-          ...number('Now', (row) => html`${rate(row.now)} ${base(row.now)}`),
-          file: {
-            'Now, cases': ({ now: { n } }) => n,
-            ...(isRate && { 'Now, of': ({ now: { d } }) => d ?? null }),
-          },
-        },
-        ...(isRate
-          ? [
-              number(
-                'Rate',
-                (row) => part(row.rate),
-                (row) => row.rate,
-              ),
-              number(
-                'Mix',
-                (row) => part(row.mix),
-                (row) => row.mix,
-              ),
-            ]
-          : []),
-      ],
-    });
-  };
+      },
+      ...(isRate
+        ? [
+            number(
+              'Rate',
+              (row) => part(row.rate),
+              (row) => row.rate,
+            ),
+            number(
+              'Mix',
+              (row) => part(row.mix),
+              (row) => row.mix,
+            ),
+          ]
+        : []),
+    ],
+  });
+}

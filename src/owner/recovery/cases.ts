@@ -40,7 +40,8 @@ export function codeParameter(code: string | null): string {
 export const codeFilter = z
   .string()
   .refine((text) => text === noCode || failureCodePattern.test(text), {
-    error: `code must be ${failureCodeForm}, or ${noCode}.`,
+    error: ({ input }) =>
+      `“${input}” is not a failure code. Write ${failureCodeForm}, or ${noCode}.`,
   })
   .transform((text) => (text === noCode ? null : text))
   .optional();
@@ -110,7 +111,8 @@ const rangeNamed = (name: string) =>
   z
     .string()
     .regex(/^[1-9]\d{0,2}\+?$/, {
-      error: `${name} must be a number from 1 to 999, such as 2, or 4+ for 4 or more.`,
+      error: ({ input }) =>
+        `“${input}” is not a number of ${name}. Write one from 1 to 999, such as 2, or 4+ for 4 or more.`,
     })
     .transform((text): Range => {
       const min = Number.parseInt(text, 10);
@@ -124,7 +126,7 @@ const closedFilters = {
   attempts: rangeNamed('attempts'),
   retries: rangeNamed('retries'),
   ...dayFilters,
-  result: choice('result', resultLabels),
+  result: choice('a result', resultLabels),
 };
 
 type ClosedVisit = ListVisit<typeof closedFilters, ClosedOrder>;

@@ -12,6 +12,8 @@ import { type ListVisit, figuresOf } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { formatCount, formatRate, rounded, showAgo, showDay } from '../ui/formats.ts';
 import { failureWords } from '../ui/labels.ts';
+import { ServiceError } from '../../errors.ts';
+import { notOneOf } from '../view/choices.ts';
 import { understood } from '../view/view.ts';
 import {
   attempts,
@@ -116,6 +118,14 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
         figures.closed(monthBefore(at)),
         figures.expected({ at, code: visit.filters.code }),
       ]);
+      const codes = open.map(({ failureCode }) => codeParameter(failureCode));
+      const { code } = visit.texts;
+      if (code !== undefined && codes.length > 0 && !codes.includes(code)) {
+        throw new ServiceError(
+          'invalid',
+          notOneOf(code, 'a failure code of these payments', codes),
+        );
+      }
       return { open, closed, expected };
     }),
   count: (visit, { open }) => openTotal(visit, open).count,

@@ -38,7 +38,7 @@ const choices: Readonly<Record<string, readonly [label: string, names: readonly 
   ),
 };
 
-const movedFilters = { movement: choice('movement', choices), ...dayFilters };
+const movedFilters = { movement: choice('a change of MRR', choices), ...dayFilters };
 
 type Visit = ListVisit<typeof movedFilters, TimeOrder>;
 

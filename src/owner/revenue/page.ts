@@ -8,6 +8,7 @@ import { type Retention, retentionLines } from '../../metrics/retention.ts';
 import { dataBegins, gapIn, pricesKnown, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './revenue.ts';
+import { priceChoices, pricesTable } from './prices.ts';
 import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
@@ -26,20 +27,22 @@ export const revenue = definePage({
   assets: ['charts', 'help'],
   pickers: period,
   files: { path: '/revenue.csv', by: 'table' },
-  read(visit) {
-    const { parts, shop, view, query } = visit;
-    const isAsked = query.get('table') === retentionId;
-    return readRevenue(parts.store, shop, view, isAsked ? Promise.resolve(true) : visit.isQuick());
-  },
+  choices: priceChoices,
+  read: (visit) =>
+    readRevenue(visit, visit.query.get('table') === retentionId ? undefined : visit.isQuick()),
   answer,
   charts: revenueCharts,
   why: whyOf({
     figure: 'mrr',
     betterWhen: 'higher',
     list: '/subscriptions',
-    filters: { figure: 'active' },
+    filters: { figure: 'mrr' },
   }),
-  tables: (visit, data) => [movementsTable(visit, data), retentionTable(visit, data)],
+  tables: (visit, data) => [
+    movementsTable(visit, data),
+    retentionTable(visit, data),
+    pricesTable(visit, data.prices),
+  ],
   empty: (visit) =>
     emptySubject(visit, {
       title: 'No data yet',
@@ -60,13 +63,15 @@ function answer(visit: FiguresVisit, data: Revenue) {
   return {
     text: html`MRR ${growthOf(visit, now)}: ${money(now.came)} came, ${money(now.left)} left.`,
     note: html`${showPeriod(visit, view.period)},
-    ${
-      before
-        ? html`compared with ${showPeriod(visit, view.before)}, when it ${growthOf(visit, before)}.`
-        : `${dataBegins(visit, firstDay)}.`
-    }
-    Days in UTC, amounts in ${shop.currency}.
-    ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}`,
+      ${
+        before
+          ? html`compared with ${showPeriod(visit, view.before)}, when it
+            ${growthOf(visit, before)}.`
+          : `${dataBegins(visit, firstDay)}.`
+      }
+      Days in UTC, amounts in ${shop.currency}.
+      ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}
+      <a href="#prices">What price changes did</a>.`,
   };
 }
 
@@ -203,7 +208,7 @@ function rowsOf({ shop, view }: FiguresVisit, name: Name): string {
     return viewPath(shopPath(shop, '/revenue/movements'), view, { movement: name });
   }
   const then = name === 'opening' ? viewOfStart(view) : view;
-  return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'active' });
+  return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'mrr' });
 }
 
 /** Whether the rounded amounts are exactly each other's sums. */

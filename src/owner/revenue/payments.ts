@@ -32,7 +32,7 @@ const kindLabels: Readonly<Record<PaymentKind, readonly [label: string, tone: To
   failed: paymentLabels.failed,
 };
 
-const paymentFilters = { kind: choice('kind', kinds), ...dayFilters };
+const paymentFilters = { kind: choice('a kind of payment', kinds), ...dayFilters };
 
 type Visit = ListVisit<typeof paymentFilters, TimeOrder>;
 

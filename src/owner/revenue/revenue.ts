@@ -14,15 +14,15 @@ import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
 import { type Ratio, add, subtract, zero } from '../../money.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type View, isoDay } from '../view/view.ts';
+import { isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
 import { priceNotes } from '../charts/notes.ts';
 import { formatCount, formatMoney, rounded } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 import type { FiguresVisit } from '../framework/page.ts';
+import { readPriceChanges } from './prices.ts';
 
 /** What happened to the revenue in some consecutive UTC days; amounts in the shop's currency, each rounded once. */
 export interface RevenueSpan {
@@ -44,23 +44,21 @@ export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 
 /**
  * Reads what the page shows, as of one instant.
- * @param counting whether net and gross retention are counted
+ * @param counting whether net and gross retention are counted; they are without it
  * @returns undefined for a shop without data
  */
-export async function readRevenue(
-  store: Store,
-  shop: Shop,
-  view: View,
-  counting: Promise<boolean>,
-) {
+export async function readRevenue(visit: FiguresVisit, counting = Promise.resolve(true)) {
+  const { shop, view } = visit;
+  const { store } = visit.parts;
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
-  const [firstDay, pricesSince, now, before, weeks] = await Promise.all([
+  const [firstDay, pricesSince, now, before, weeks, prices] = await Promise.all([
     read(({ analyse }) => findFirstDay(analyse, shop.id)),
     read(({ analyse }) => findPricesSince(analyse, shop.id)),
     read((from) => readPeriod(from, shop, view.period, view.now, counting)),
     read((from) => readPeriod(from, shop, view.before, view.now, counting)),
     read(({ analyse }) => projectRenewals(analyse, shop.id, view.now)),
+    readPriceChanges(visit),
   ]);
   if (firstDay === null) return undefined;
   const hasBefore = firstDay <= view.before.from;
@@ -77,6 +75,7 @@ export async function readRevenue(
     whole: spanOf(now.days, shop),
     wholeBefore: hasBefore ? spanOf(before.days, shop) : undefined,
     weeks: toProjectedWeeks(weeks, shop.currency),
+    prices,
   };
 }
 

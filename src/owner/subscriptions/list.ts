@@ -24,12 +24,13 @@ import {
 } from '../../store/records/subscriptions.ts';
 import { defineList } from '../framework/define-list.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
-import { dayFilters } from '../framework/address.ts';
+import { choice, dayFilters } from '../framework/address.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { formatMoney, rounded, showDay, countOf, showTime } from '../ui/formats.ts';
-import { type View, understood, partOf, segmentOf } from '../view/view.ts';
-import { oneOf } from '../../operations/json-schema.ts';
+import { type View, understood, partOf, segmentOf, viewPath } from '../view/view.ts';
+import { monthlyValue } from '../../mrr.ts';
+import { shopPath } from '../site.ts';
 import { endedStatuses, subscriptionStatuses } from '../../vocabulary.ts';
 import {
   type ListVisit,
@@ -50,12 +51,14 @@ export const isNumber = (text: string) => /^\d*[1-9]\d*$/.test(text);
 const subscriptionFilters = {
   customer: z
     .string()
-    .refine(isNumber, { error: 'customerId must be a positive integer.' })
+    .refine(isNumber, {
+      error: ({ input }) => `“${input}” is not the number of a customer. Write one such as 501.`,
+    })
     // No customer has a greater number, and the database could not even store some; none has 0.
     .transform((text) => (Number.isSafeInteger(Number(text)) ? Number(text) : 0))
     .optional(),
-  status: oneOf('status', subscriptionStatuses).optional(),
-  figure: oneOf('figure', countedFigures).optional(),
+  status: choice('a status', subscriptionStatuses),
+  figure: choice('a figure', countedFigures),
   ...dayFilters,
 };
 
@@ -70,6 +73,7 @@ function figureIn({ filters }: SubscriptionsVisit): CountedFigure | undefined {
 const figureLabels: Readonly<Record<CountedFigure, readonly [label: string]>> = {
   new: ['New subscribers'],
   active: ['Active subscribers'],
+  mrr: ['MRR'],
   paused: ['Paused subscribers'],
   cancelled: ['Cancellations'],
   kept: ['Kept by the cancel flow'],
@@ -92,6 +96,9 @@ function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
 interface ListCount {
   readonly customers?: number;
   readonly subscriptions?: number;
+  /** How many of them are in their trial, and what the others are worth a month. */
+  readonly trials?: number;
+  readonly mrr?: number;
   readonly rows?: RowCount | undefined;
 }
 
@@ -100,11 +107,14 @@ function countFigure(visit: SubscriptionsVisit, figure: CountedFigure): Promise<
   const { period, now } = visit.view;
   const { first, last } = visit.filters;
   return figuresOf(visit, async (figures) => {
-    if (figure === 'active' || figure === 'paused') {
-      const row = await figures.summary(period, now);
-      return figure === 'paused'
-        ? { customers: row.pausedSubscribers }
-        : { customers: row.activeSubscribers, subscriptions: row.activeSubscriptions };
+    if (figure === 'paused')
+      return { customers: (await figures.summary(period, now)).pausedSubscribers };
+    if (figure === 'active' || figure === 'mrr') {
+      const { trials, ...row } = await figures.summary(period, now);
+      const mrr = rounded(monthlyValue(row.activeValue), visit.shop);
+      return figure === 'mrr'
+        ? { subscriptions: row.activeSubscriptions - trials, mrr }
+        : { customers: row.activeSubscribers, subscriptions: row.activeSubscriptions, trials, mrr };
     }
     if (figure === 'kept') {
       const { subscriptions } = await figures.kept({ ...partOf(period, visit.filters), now });
@@ -137,11 +147,16 @@ function isOfSegment({ segment }: Pick<View, 'segment'>): boolean {
   return Object.keys(conditions).length > 0;
 }
 
+const eachRounded =
+  'Each amount is rounded once, so they may differ from their sum by minor units. ';
+
 /** What a list of a figure has. */
 function figureHead(visit: SubscriptionsVisit, figure: CountedFigure, counted: ListCount): Html {
   const { view, filters } = visit;
-  const { customers = 0, subscriptions = 0 } = counted;
-  const many = (count: number, noun: string) => countOf(visit, count, noun);
+  const { customers = 0, subscriptions = 0, trials = 0, mrr = 0 } = counted;
+  const many = (count: number, noun: string, more?: string) => countOf(visit, count, noun, more);
+  const path = shopPath(visit.shop, '/subscriptions');
+  const money = html`<bdi>${formatMoney(visit, mrr)}</bdi>`;
   const during = showPeriod(visit, partOf(view.period, filters));
   const isNow = view.period.until === view.now;
   const then = isNow ? 'now' : html`just before ${showTime(visit, new Date(view.period.until))}`;
@@ -151,7 +166,16 @@ function figureHead(visit: SubscriptionsVisit, figure: CountedFigure, counted: L
         first of its customer.`,
     active: () =>
       html`<strong>${many(subscriptions, 'subscription')} of ${many(customers, 'customer')}</strong
-        >, active ${then}.`,
+        >, active
+        ${then}.${
+          trials > 0 &&
+          html` ${many(trials, 'of them is in its trial and brings', 'of them are in their trial and bring')}
+            no MRR yet;
+            <a href="${viewPath(path, view, { figure: 'mrr' })}">the others bring ${money}</a>.`
+        }`,
+    mrr: () =>
+      html`<strong>${money} of MRR</strong> from ${many(subscriptions, 'subscription')}, active and
+        out of trial ${then}.`,
     paused: () =>
       html`Paused subscriptions of <strong>${many(customers, 'customer')}</strong> without an active
         one ${then}.`,
@@ -162,11 +186,13 @@ function figureHead(visit: SubscriptionsVisit, figure: CountedFigure, counted: L
       html`<strong>${many(subscriptions, 'subscription')}</strong>, active now, whose last saved
         session began ${during}.`,
   };
-  const areOfThen = !isNow && figure !== 'kept';
+  const ofThen =
+    figure === 'mrr'
+      ? 'The status and the worth are those of that time; prices and dates are those of today. '
+      : 'The status is the one of that time; prices and dates are those of today. ';
   return html`<p>${words[figure]()}</p>
     <p class="quiet">
-      ${areOfThen && 'The status is the one of that time; prices and dates are those of today. '}Times
-      are in UTC.
+      ${!isNow && figure !== 'kept' && ofThen}${figure === 'mrr' && eachRounded}Times are in UTC.
     </p>`;
 }
 
@@ -244,7 +270,7 @@ export const list = defineList<SubscriptionRow, ListCount>()({
       {
         label: 'Price',
         kind: 'amount',
-        cell: ({ currentPrice, interval }) => showValue(visit, currentPrice, interval),
+        cell: ({ currentPrice, interval }) => showPrice(visit, currentPrice, interval),
         file: {
           'Price per cycle': ({ currentPrice }) => currentPrice,
           Currency: (_, { shop }) => shop.currency,
@@ -258,6 +284,7 @@ export const list = defineList<SubscriptionRow, ListCount>()({
         // Without the marks of direction, which the price does not need either: a row has few bytes.
         cell: ({ value }, { shop }) => formatMoney(visit, rounded(parseDecimal(value), shop)),
         head: 'Worth a month',
+        sum: ({ mrr }) => (figureIn(visit) === 'mrr' ? mrr : undefined),
         sort: canSortByValue(visit) ? ['lowest', 'highest'] : undefined,
       }),
       ...(happening
@@ -276,10 +303,10 @@ export const list = defineList<SubscriptionRow, ListCount>()({
   },
   empty: {
     title: 'No subscriptions yet',
-    text: 'Subscriptions appear here with their customer, plan, value per cycle and next billing date, once a source brings them.',
+    text: 'Subscriptions appear here with their customer, plan, price and next billing date, once a source brings them.',
     isOfSource: true,
     sample: [
-      ['Subscription', 'Status', 'Value'],
+      ['Subscription', 'Status', 'Price'],
       ['2051', 'Active', '42.00'],
       ['2050', 'Active', '18.00'],
       ['2048', 'Paused', '21.00'],
@@ -290,9 +317,10 @@ export const list = defineList<SubscriptionRow, ListCount>()({
   },
 });
 
-/** What happened in a period is found by when it did. */
+/** What happened in a period is found by when it did, and what was worth something then by when it began. */
 function canSortByValue(visit: SubscriptionsVisit): boolean {
   const figure = figureIn(visit);
+  if (figure === 'mrr') return visit.view.period.until === visit.view.now;
   return figure === undefined || figure === 'active' || figure === 'paused';
 }
 
@@ -333,8 +361,8 @@ export async function readSubscriptions(
 
 const rowsOf = ({ rows }: JsonRows): SubscriptionRow[] => JSON.parse(`[${rows}]`);
 
-/** The value per cycle and the billing interval. */
-export function showValue(visit: ShopVisit, price: number, interval?: Interval): Html {
+/** The price of a cycle and the billing interval. */
+export function showPrice(visit: ShopVisit, price: number, interval?: Interval): Html {
   return html`${formatMoney(visit, price)}
   ${interval && html`<small>${everyInterval(visit, interval)}</small>`}`;
 }

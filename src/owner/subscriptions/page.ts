@@ -27,7 +27,7 @@ import {
   statusLabels,
 } from '../ui/labels.ts';
 import { formatCount, formatMoney, showDay, showTime } from '../ui/formats.ts';
-import { showNextBilling, showValue } from './list.ts';
+import { showNextBilling, showPrice } from './list.ts';
 import { ServiceError } from '../../errors.ts';
 import { getSubscription } from '../../operations/get-subscription.ts';
 import { type HomesVisit, homeLink, showId, sourceIdEntry, withHomes } from '../framework/homes.ts';
@@ -128,7 +128,7 @@ function items(
           'head',
           'Total',
         ],
-        ['Price', (item) => showValue(visit, item.currentPrice, every.get(item.lineId)), 'amount'],
+        ['Price', (item) => showPrice(visit, item.currentPrice, every.get(item.lineId)), 'amount'],
         [
           'Quantity',
           ({ quantity }) => `× ${formatCount(visit, quantity)}`,
@@ -223,8 +223,8 @@ function details(visit: HomesVisit, parts: SubscriptionPage): Html {
       ${sourceIdEntry(visit, 'subscription', subscriptionId)}
       <dt>Plan</dt>
       <dd>${planName} <span class="quiet">${planTypeLabels[planType]}</span></dd>
-      <dt>Value</dt>
-      <dd>${showValue(visit, currentPrice, interval)}</dd>
+      <dt>Price</dt>
+      <dd>${showPrice(visit, currentPrice, interval)}</dd>
       <dt>Next billing</dt>
       <dd>${showNextBilling(visit, subscription, now)}</dd>
       <dt>Paid through</dt>

@@ -65,6 +65,9 @@ export function formatCount(reader: Reader, count: number): string {
 /** With a capital first letter, as a sentence begins. */
 export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** The same within a sentence. */
+export const uncapitalised = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+
 /** A number of things, such as `1 payment` or `1,204 payments`. */
 export function countOf(reader: Reader, count: number, one: string, more = `${one}s`): string {
   return `${formatCount(reader, count)} ${count === 1 ? one : more}`;

@@ -4,6 +4,7 @@ import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type Reader, dateFormat, localeOf } from '../ui/formats.ts';
+import { problemIn } from './choices.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [7, 30, 90, 365] as const;
@@ -64,9 +65,11 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
   const parsed = parseRange(query, now);
   const range = 'problem' in parsed ? ({ days: 30 } as const) : parsed;
   const period = periodOf(range, now);
-  const problems = ['problem' in parsed ? parsed.problem : undefined, of?.problem].filter(
-    (each) => each !== undefined,
-  );
+  const problems = [
+    'problem' in parsed ? parsed.problem : undefined,
+    problemIn(query, { compare: ['a comparison', comparisons] }),
+    of?.problem,
+  ].filter((each) => each !== undefined);
   return {
     range,
     comparison,

@@ -70,6 +70,9 @@ const formsIn = (digits: number) => ({
     ...fieldsIn(digits),
     ...shownFields,
     status: enumValue('s.status_then'),
+    value: enumValue(`worth_until(s.worth_until, s.current_price, s.other_intervals,
+      case when s.worth_until is not null then s.past_values end, null,
+      s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)`),
   }),
   subscriptionDetail: object({ ...fieldsIn(digits), lineItems: array('l.items') }),
   lineItem: lineItemIn(digits),
@@ -197,7 +200,10 @@ export interface SubscriptionText {
 }
 
 interface Listed {
-  /** A part of a statement: subscriptions with `status_then`, the status that is shown, in their order. */
+  /**
+   * A part of a statement: subscriptions with `status_then`, the status that is shown, in their order, and `worth_until`,
+   * if they are shown with what they were worth then instead of now.
+   */
   readonly rows: Query<Record<string, unknown>[]>;
   /** When what they are listed for happened, by which they are sorted, then by id; or by value. */
   readonly moment: 'created_at' | 'cancelled_at' | 'saved_at';

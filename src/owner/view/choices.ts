@@ -1,0 +1,17 @@
+import { orList } from '../../metrics/segments/segment.ts';
+
+/** What an address says in place of one of some values, and what it could say. The rule for filters, orders and pickers. */
+export const notOneOf = (text: unknown, noun: string, values: readonly string[]) =>
+  `“${String(text)}” is not ${noun}. Choose ${orList(values)}.`;
+
+/** What a page can choose by parameters of its address: what a value is, with its article, and all that it can be. */
+export type Choices = Readonly<Record<string, readonly [noun: string, values: readonly string[]]>>;
+
+/** What of an address is not one of a page's choices; undefined if all is. */
+export function problemIn(query: URLSearchParams, choices: Choices): string | undefined {
+  const problems = Object.entries(choices).flatMap(([name, [noun, values]]) => {
+    const text = query.get(name) || undefined;
+    return text === undefined || values.includes(text) ? [] : [notOneOf(text, noun, values)];
+  });
+  return problems.length === 0 ? undefined : problems.join(' ');
+}
