@@ -178,7 +178,7 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
     await page.getByText('Sort: Oldest first').click();
     await page.getByText('Filter (2)').click();
     await page.locator('select#offer').waitFor();
-    await follow(page.getByRole('link', { name: 'Highest value first' }));
+    await follow(page.getByRole('link', { name: 'Highest worth first' }));
     await page.waitForURL('**/sessions?outcome=ended&reason=other&order=highest');
     const filter = page.getByRole('link', { name: 'Saved', exact: true });
     assert.equal(await filter.isVisible(), false);
