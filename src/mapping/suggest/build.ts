@@ -159,9 +159,10 @@ function planColumns({ plan, interval }: Roles, { joined }: Relations): PlanColu
   const told = isNameEnough ? free : interval.columns;
   return {
     id: [...new Set([...(plan ? [plan.id] : []), ...free])],
-    name: plan
-      ? [...new Set([plan.name, ...told.filter((each) => !follows(each, plan.name))])]
-      : told,
+    name:
+      plan && told.every((each) => follows(each, plan.name))
+        ? [plan.name]
+        : [...new Set([...(plan ? [plan.name] : []), ...told])],
   };
 }
 
