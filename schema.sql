@@ -2509,10 +2509,10 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
     ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop and past_values is not null);
     perform refresh_price_changes(shop, ids);
   end if;
-  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from (select -1 as sign, * from old_rows) changes
@@ -2583,10 +2583,10 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
     ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop and past_values is not null);
     perform refresh_price_changes(shop, ids);
   end if;
-  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from (select 1 as sign, * from new_rows) changes
@@ -2657,10 +2657,10 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
     ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and past_values is not null);
     perform refresh_price_changes(shop, ids);
   end if;
-  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes

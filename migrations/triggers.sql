@@ -105,10 +105,10 @@ call pg_temp.watch('subscriptions', $body$
   if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from changes where shop_id = shop);
     perform refresh_subscription_values(shop, ids);
+    if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
     ids := array(select subscription_id from changes where shop_id = shop and past_values is not null);
     perform refresh_price_changes(shop, ids);
   end if;
-  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from changes
