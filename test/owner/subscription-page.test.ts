@@ -165,7 +165,7 @@ onOneDatabase('the owner’s page of a subscription', (open) => {
       'House Blend 1 lb €15.30 × 2 <i>Mug</i> €15.30 × 1,200 Total €18,390.60',
       'Payments Date Status Amount 10 Nov 2026 Cycle 4 Pending €30.60 9 Nov 2026 Cycle <b>9 Failed Payment declined €30.60 8 Nov 2026 Cycle 2 Failed Out of stock (not counted as a failed payment) €30.60 2 Nov 2026 Cycle 1 Paid €6.25 refunded 7 Nov 2026 €30.60',
       'Cancel flow Started Reason and offer Outcome 4 Nov 2026 Not using it Offer: Skip next order In progress 3 Nov 2026 Too expensive Offer: None Saved',
-      'Customer 77 Id 1001 Copy Plan Monthly box Subscription Value €18,390.60 every 2 months Next billing 24 Dec 2026 Paid through 23 Dec 2026 Created 1 Nov 2026',
+      'Customer 77 Id 1001 Copy Plan Monthly box Subscription Price €18,390.60 every 2 months Next billing 24 Dec 2026 Paid through 23 Dec 2026 Created 1 Nov 2026',
       'Status history Active 5 Nov 2026 Paused 3 Nov 2026 Active 1 Nov 2026',
     ]) {
       assert.ok(text.includes(words), `${words}\n${text}`);
