@@ -33,7 +33,7 @@ interface Link {
 
 const numberIn = (text: string) => Number(text.replace(/\D/g, ''));
 const cellsOf = (row: string) =>
-  [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell);
+  [...row.matchAll(/<t[hd]\b[^>]*>(.*?)(?=<\/?t[hd]\b|$)/gs)].map(([, cell = '']) => cell);
 const hrefOf = (cell = '') => /href="([^"]*)"/.exec(cell)?.[1]?.replaceAll('&amp;', '&');
 const rowsIn = (table: string) =>
   [...table.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row = '']) => row);
@@ -59,9 +59,10 @@ function linksOf(page: string): Link[] {
     if (/^[\d,]+$/.test(value)) found.push({ href: hrefOf(name), count: numberIn(value) });
   }
   // What explains a change: “2 of 5 now” leads to those who left, or to all that a rate is of.
-  for (const [table] of page.matchAll(/<table class="parts".*?<\/table>/gs)) {
+  for (const [table] of page.matchAll(/<table class="parts[ "].*?<\/table>/gs)) {
     for (const [head, , , , counts = ''] of rowsIn(table).slice(1).map(cellsOf)) {
-      const [, n = '', d = ''] = /([\d,]+) of ([\d,]+)/.exec(plain(counts)) ?? [];
+      const [, n, d] = /([\d,]+) of ([\d,]+)/.exec(plain(counts)) ?? [];
+      if (n === undefined || d === undefined) continue;
       found.push({
         href: hrefOf(head),
         count: numberIn(hrefOf(head)?.includes('/churn/left') ? n : d),
