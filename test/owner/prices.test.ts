@@ -24,7 +24,9 @@ onOneDatabase('what price changes did', (open) => {
   }
   const tableIn = (page: string) => page.split('<h2 id="prices">')[1]?.split('</section>')[0] ?? '';
   const cells = (table: string) =>
-    [...table.matchAll(/<t[hd]\b[^>]*>(.*?)(?=<\/?t[rhd]\b|<\/tbody|<\/thead)/gs)].map(([, cell = '']) => plain(cell));
+    [...table.matchAll(/<t[hd]\b[^>]*>(.*?)(?=<\/?t[rhd]\b|<\/tbody|<\/thead)/gs)].map(
+      ([, cell = '']) => plain(cell),
+    );
   const linksIn = (table: string) =>
     [
       ...table.matchAll(
