@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { createShop, importAll } from '../support/world.ts';
+import { type TestShop, createShop, importAll } from '../support/world.ts';
 
 const saved = (id: number, createdAt: string) =>
   session(id, { subscriptionId: 1001, outcome: 'saved', createdAt });
@@ -20,6 +20,13 @@ onOneDatabase('when a new subscription was last saved', (open) => {
   });
   after(() => store.close());
 
+  async function savedAtIn(shop: TestShop) {
+    const [row] = await store.write<{ savedAt: Date | null }[]>`
+      select saved_at as "savedAt" from subscriptions
+      where shop_id = ${shop.id} and subscription_id = 1001`;
+    return row?.savedAt?.toISOString();
+  }
+
   for (const [title, sessions] of [
     ['newest first', [third, second, first]],
     ['oldest first', [first, second, third]],
@@ -29,10 +36,19 @@ onOneDatabase('when a new subscription was last saved', (open) => {
       const shop = await createShop(store);
       const records = [plan(), subscription(1001), ...sessions];
       assert.deepEqual((await importAll(store, shop, records)).refused, []);
-      const [row] = await store.write<{ savedAt: Date }[]>`
-        select saved_at as "savedAt" from subscriptions
-        where shop_id = ${shop.id} and subscription_id = 1001`;
-      assert.equal(row?.savedAt.toISOString(), '2026-11-04T00:00:00.000Z');
+      assert.equal(await savedAtIn(shop), '2026-11-04T00:00:00.000Z');
     });
   }
+
+  test('is known of sessions that were stored before it', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan(), subscription(1001), first, second]);
+    const [row] = await store.write<{ text: string }[]>`
+      select (to_jsonb(s) - 'saved_at')::text as text from subscriptions s where shop_id = ${shop.id}`;
+    await store.write`delete from subscriptions where shop_id = ${shop.id}`;
+    await store.write`
+      insert into subscriptions
+      select * from jsonb_populate_record(null::subscriptions, ${row?.text ?? ''}::text::jsonb)`;
+    assert.equal(await savedAtIn(shop), '2026-11-03T00:00:00.000Z');
+  });
 });
