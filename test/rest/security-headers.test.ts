@@ -38,7 +38,7 @@ for (const [baseUrl, transport] of [
     test('include nosniff once, and Strict-Transport-Security with https', async () => {
       const key = bearer(world.key);
       const signIn = await sendTo('GET', '/app/sign-in');
-      const asset = /href="(\/app\/style-\w+\.css)"/.exec(signIn.body)?.[1] ?? '';
+      const asset = /href="(\/app\/frame-\w+\.css)"/.exec(signIn.body)?.[1] ?? '';
       const answers = [
         await sendTo('GET', `${v1}/plans`, key),
         await sendTo('HEAD', `${v1}/plans`, key),
