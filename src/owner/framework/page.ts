@@ -134,11 +134,11 @@ export function definePage<V extends AnyView, Data, Beside = never>(
 ): PageWithFile {
   const { title, assets, pickers, files } = definition;
   const info: ShopPageInfo = { ...definition, right: 'figures', label: title };
+  const known: Choices = { ...grainChoices, ...definition.why?.choices, ...definition.choices };
 
   function open(parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> {
     const { id } = visit.shop;
     const view = pickers.viewOf(visit.query, parts.clock.now());
-    const known = { ...grainChoices, ...definition.why?.choices, ...definition.choices };
     const problems = [view.problem, problemIn(visit.query, known)].filter(
       (each) => each !== undefined,
     );
@@ -182,7 +182,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     }
     // What a file has is what is shown.
     const chosen = Object.fromEntries(
-      [...visit.query].filter(([name]) => /^(?:per|by|within)$/.test(name)),
+      [...visit.query].filter(([name]) => Object.hasOwn(known, name)),
     );
     const drawn = (exhibit: Exhibit | undefined) => {
       const more = files.by === undefined ? {} : { [files.by]: exhibit?.id ?? '', ...chosen };

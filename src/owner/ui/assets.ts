@@ -6,26 +6,20 @@ import { iconStyle } from './icons.ts';
 const textOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 
 /** Reads a style sheet or a script, once at startup. */
-const read = (file: string) => createAsset('/app', path.basename(file), textOf(file));
+const read = (file: string) => joined(path.basename(file), [file]);
+
+/** The same of several files, which are loaded as one. @param before text to put before them */
+const joined = (name: string, files: readonly string[], before = '') =>
+  createAsset('/app', name, before + files.map(textOf).join(''));
 
 /** Loaded by every page. */
 export const frameAssets: readonly Asset[] = [
-  createAsset(
-    '/app',
+  joined(
     'frame.css',
-    pageStyle +
-      iconStyle +
-      ['style.css', 'tables.css', '../view/picker.css', '../segments/segments.css']
-        .map(textOf)
-        .join(''),
+    ['style.css', 'tables.css', '../view/picker.css', '../segments/segments.css'],
+    pageStyle + iconStyle,
   ),
-  createAsset(
-    '/app',
-    'frame.js',
-    ['frame.js', '../../http/look/copy.js', 'search.js', '../segments/count.js']
-      .map(textOf)
-      .join(''),
-  ),
+  joined('frame.js', ['frame.js', '../../http/look/copy.js', 'search.js', '../segments/count.js']),
 ];
 
 /** Loaded by the pages that name them. */
