@@ -1,5 +1,6 @@
 /* Ten thousand shops, and one as large as all of them, on one PostgreSQL server: hours, and tens of gigabytes. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { connect } from '../src/store/database.ts';
@@ -10,7 +11,13 @@ import { print } from './report.ts';
 import { type Filled, fill } from './scale/fill.ts';
 import { type Rows, type ScaleWorld, steps } from './scale/steps.ts';
 
-const settings = ['shared_buffers=2GB', 'max_wal_size=4GB', 'maintenance_work_mem=256MB'];
+/** Operators are told to give it a quarter of the machine. */
+const sharedMegabytes = Math.floor(totalmem() / 4 / 2 ** 20);
+const settings = [
+  `shared_buffers=${sharedMegabytes}MB`,
+  'max_wal_size=4GB',
+  'maintenance_work_mem=256MB',
+];
 
 const { folder, worlds, only, ...sizes } = parseArgs({
   options: {
