@@ -113,8 +113,14 @@ export async function listMovementDays(
   const units = (amount: Part) => sql`round(${amount} * ${sql.unsafe(`${unitsPerOne}`)})::text`;
   // Its sums of a whole day are final: to sum them again would take twice as long as all else.
   const [summed, final] = isWhole
-    ? [sql`union all select ${isoTime(first)}::timestamptz, fact, amount from (${active}) whole`, sql``]
-    : [sql``, sql`union all select day, json_object_agg(fact, ${units(sql`amount`)}) from (${active}) whole group by day`];
+    ? [
+        sql`union all select ${isoTime(first)}::timestamptz, fact, amount from (${active}) whole`,
+        sql``,
+      ]
+    : [
+        sql``,
+        sql`union all select day, json_object_agg(fact, ${units(sql`amount`)}) from (${active}) whole group by day`,
+      ];
   // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, sums

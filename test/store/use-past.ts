@@ -46,6 +46,7 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   const [age] = ageBands;
   const ofSome = { cause: 'cancelled', planId: leftPlan, age, after: undefined, limit: 3 } as const;
   await listChurned(analyse, shop.id, window, ofSome);
+  await listChurned(analyse, shop.id, window, { ...ofSome, order: 'highest' });
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const year = { ...window, from: endAt - 365 * 86_400_000 };
   await listPriceGroups(analyse, shop.id, year, '90');
