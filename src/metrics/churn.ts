@@ -243,19 +243,17 @@ export async function listChurned(
     ) d
     where not is_changed`;
   const isFiltered = (page.cause ?? page.planId ?? page.age) !== undefined;
+  const ofDay = departed(
+    sql`metric_day(left_at) ${orderOf(sql, direction).by}, ${by()}`,
+    sql`metric_day(left_at) between on_day.day and on_day.day`,
+  );
   const found =
     first === 'left_at' || isFiltered
       ? departed(keyset(sql, direction, ['left_at', 'subscription_id']).by())
       : sql`
         select d.* from generate_series(${dayOf(seen.from)}::integer, ${dayOf(seen.until - 1)}::integer) n
         cross join lateral (select timestamptz 'epoch' + n * interval '24 hours' as day) on_day
-        cross join lateral (
-          ${departed(
-            sql`metric_day(left_at) ${orderOf(sql, direction).by}, ${by()}`,
-            sql`metric_day(left_at) between on_day.day and on_day.day`,
-          )}
-          limit ${page.limit}
-        ) d`;
+        cross join lateral (${ofDay} limit ${page.limit}) d`;
   const left = sql`
     (
       select subscription_id, left_at, cause, plan_id, age_days, value from (${found}) d

@@ -13,7 +13,7 @@ import {
 } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type ActiveFact, type Movement, isOutflow, movements, partsOf } from './facts.ts';
-import { type Part, intervalsOf } from './ledger.ts';
+import { intervalsOf } from './ledger.ts';
 
 interface Line {
   readonly label: string;
@@ -110,24 +110,25 @@ export async function listMovementDays(
     select bucket as day, fact, amount from metric_ledger
     where shop_id = ${shopId} and grain = 'shift' and bucket >= ${days[0]} and bucket < ${days[1]}
       and fact like 'active %'`;
-  const units = (amount: Part) => sql`round(${amount} * ${sql.unsafe(`${unitsPerOne}`)})::text`;
-  // Its sums of a whole day are final: to sum them again would take twice as long as all else.
-  const [summed, final] = isWhole
-    ? [
-        sql`union all select ${isoTime(first)}::timestamptz, fact, amount from (${active}) whole`,
-        sql``,
-      ]
-    : [
-        sql``,
-        sql`union all select day, json_object_agg(fact, ${units(sql`amount`)}) from (${active}) whole group by day`,
-      ];
+  const units = sql.unsafe(String(unitsPerOne));
+  const firstDay = sql`${isoTime(first)}::timestamptz`;
+  const dayOf = isWhole ? firstDay : sql`metric_day(c.at)`;
+  const summed = isWhole
+    ? sql`union all select ${firstDay}, fact, amount from (${active}) whole`
+    : sql``;
+  // The ledger's sums of a whole day are final: to sum them again would take twice as long as all else.
+  const final = isWhole
+    ? sql``
+    : sql`
+      union all
+      select day, json_object_agg(fact, round(amount * ${units})::text) from (${active}) whole group by day`;
   // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, sums
     from (
       select day, json_object_agg(fact, amount) as sums
       from (
-        select day, fact, ${units(sql`sum(amount)`)} as amount
+        select day, fact, round(sum(amount) * ${units})::text as amount
         from (
           select null::timestamptz as day, fact, amount from metric_ledger
           where shop_id = ${shopId} and grain = 'all' and fact like 'active %'
@@ -145,7 +146,7 @@ export async function listMovementDays(
             cross join lateral unnest(c.active) a
           )
           union all
-          select ${isWhole ? sql`${isoTime(first)}::timestamptz` : sql`metric_day(c.at)`}, a.fact, a.amount from (${intervalsOf(sql, ends)}) e
+          select ${dayOf}, a.fact, a.amount from (${intervalsOf(sql, ends)}) e
           cross join lateral (
             select at, active from subscriber_changes
             where shop_id = ${shopId} and at >= e.since and at < e.until
