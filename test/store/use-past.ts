@@ -9,7 +9,7 @@ import {
   listPriceGroups,
   sumPriceChanges,
 } from '../../src/metrics/explain/price-changes.ts';
-import { summariseMovements } from '../../src/metrics/movements.ts';
+import { listMovementDays, summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import {
   cohortsFromRecords,
@@ -35,6 +35,7 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   await summariseRetention(analyse, shop.id, window);
   await retentionFromRecords(write, shop.id, window);
   await retentionByCohort(analyse, shop, window);
+  assert.notEqual((await listMovementDays(analyse, shop.id, window)).length, 0);
   await listChurnDays(analyse, shop.id, window);
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
