@@ -4100,7 +4100,11 @@ CREATE INDEX customer_values_by_beginning ON public.customer_values USING btree 
 
 CREATE INDEX customer_values_by_value ON public.customer_values USING btree (shop_id, value, customer_id);
 
+CREATE INDEX departures_by_age ON public.departures USING btree (shop_id, public.metric_day(left_at), age_days, left_at, subscription_id);
+
 CREATE INDEX departures_by_time ON public.departures USING btree (shop_id, left_at, subscription_id) INCLUDE (plan_id, cause, age_days, value);
+
+CREATE INDEX departures_by_value ON public.departures USING btree (shop_id, public.metric_day(left_at), value, left_at, subscription_id);
 
 CREATE INDEX dunning_cases_by_amount ON public.dunning_cases USING btree (shop_id, amount, opened_at, subscription_id, "position") WHERE (closed_at IS NULL);
 

@@ -1,8 +1,8 @@
 import type { OfSubscription } from './segments/subscriptions.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Position, keyset } from '../store/records/listing.ts';
-import { type Period, boundsOf } from './bounds.ts';
+import { type Position, keyset, orderOf } from '../store/records/listing.ts';
+import { type Period, boundsOf, day } from './bounds.ts';
 import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
 import { each, lookup } from '../store/lookup.ts';
@@ -158,6 +158,8 @@ export async function listChurnGroups(
   return rows.map(groupOf);
 }
 
+const dayOf = (at: number) => Math.floor(at / day);
+
 /** A subscription that left, and has not come back. */
 export interface ChurnedRow extends OfSubscription {
   /** Epoch milliseconds. */
@@ -220,7 +222,7 @@ export function churnedPage(
 
 /**
  * The subscriptions that left in a window and had not come back by now. By when they left, reads only the page's entries
- * of one index; by age or worth, those of the window, as listChurnGroups does.
+ * of one index; by age or worth, as many of each day. A filter has all of the window read, as listChurnGroups does.
  */
 export async function listChurned(
   sql: Sql | Transaction,
@@ -230,21 +232,31 @@ export async function listChurned(
 ): Promise<ChurnedRow[]> {
   const seen = seenIn(window);
   const { matching, by } = churnedPage(sql, page);
-  // The index has no other order, so that those rows are sorted outside.
-  const walk = keyset(sql, page.order === 'oldest' ? 'oldest' : 'newest', [
-    'left_at',
-    'subscription_id',
-  ]).by;
+  const [direction, [first]] = orders[page.order ?? 'newest'];
+  const departed = (walk: Part, onDay = sql`true`) => sql`
+    select * from (
+      select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
+      from departures
+      where shop_id = ${shopId} and ${onDay} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
+        and ${matching}
+      order by ${walk} offset 0
+    ) d
+    where not is_changed`;
+  const isFiltered = (page.cause ?? page.planId ?? page.age) !== undefined;
+  const ofDay = departed(
+    sql`metric_day(left_at) ${orderOf(sql, direction).by}, ${by()}`,
+    sql`metric_day(left_at) between on_day.day and on_day.day`,
+  );
+  const found =
+    first === 'left_at' || isFiltered
+      ? departed(keyset(sql, direction, ['left_at', 'subscription_id']).by())
+      : sql`
+        select d.* from generate_series(${dayOf(seen.from)}::integer, ${dayOf(seen.until - 1)}::integer) n
+        cross join lateral (select timestamptz 'epoch' + n * interval '24 hours' as day) on_day
+        cross join lateral (${ofDay} limit ${page.limit}) d`;
   const left = sql`
     (
-      select subscription_id, left_at, cause, plan_id, age_days, value from (
-        select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
-        from departures
-        where shop_id = ${shopId} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
-          and ${matching}
-        order by ${walk()} offset 0
-      ) d
-      where not is_changed
+      select subscription_id, left_at, cause, plan_id, age_days, value from (${found}) d
       order by ${by()} limit ${page.limit}
     )
     union all

@@ -206,11 +206,30 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     const byAge = expected.toSorted(
       (a, b) => b.ageDays - a.ageDays || b.leftAt - a.leftAt || b.id - a.id,
     );
+    const all = { after: undefined, limit: 1000 };
+    const values = new Map(
+      (await listChurned(store.primary.analyse, shopId, window, all)).map(
+        ({ subscriptionId, value }) => [subscriptionId, Number(value)],
+      ),
+    );
+    const valueOf = ({ id }: { readonly id: number }) => values.get(id) ?? Number.NaN;
+    const byValue = expected.toSorted(
+      (a, b) => valueOf(b) - valueOf(a) || b.leftAt - a.leftAt || b.id - a.id,
+    );
+    const valuable = { ...all, ...filter, order: 'highest' } as const;
+    const some = await listChurned(store.primary.analyse, shopId, window, valuable);
+    assert.deepEqual(
+      some.map(({ subscriptionId }) => subscriptionId),
+      byValue.filter((each) => last && groupOf(each) === groupOf(last)).map(({ id }) => id),
+      where,
+    );
     for (const [order, inOrder] of [
       ['newest', expected],
       ['oldest', expected.toReversed()],
       ['longest', byAge],
       ['shortest', byAge.toReversed()],
+      ['highest', byValue],
+      ['lowest', byValue.toReversed()],
     ] as const) {
       const listed = [];
       for (let previous; ;) {
@@ -218,6 +237,7 @@ onOneDatabase('movements, churn and cohorts', (open) => {
           createdAt: previous.leftAt,
           id: previous.subscriptionId,
           ageDays: previous.ageDays,
+          value: previous.value,
         };
         const page = { order, after: place, limit: 2 };
         const rows = await listChurned(store.primary.analyse, shopId, window, page);

@@ -5,7 +5,7 @@ import { listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { add, decimalText, parseDecimal } from '../../src/money.ts';
 import type { MetricsRow } from '../../src/metrics/facts.ts';
-import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { countSubscribers, summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { dumpShop } from '../model/dump.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -56,9 +56,16 @@ onOneDatabase('the metrics summary', (open) => {
 
   async function compare(shopId: number, random: Random, what: string) {
     const now = instantOf(random);
+    const present = await summariseMetrics(store.primary.analyse, shopId, now);
     assert.deepEqual(
-      canonical(await summariseMetrics(store.primary.analyse, shopId, now)),
+      canonical(present),
       canonical(await summariseFromRecords(store.write, shopId, now)),
+      `${what}, at ${iso(now)}`,
+    );
+    const untilNow = { from: now - day, until: now };
+    assert.equal(
+      await countSubscribers(store.primary.analyse, shopId, now, untilNow),
+      present.activeSubscribers,
       `${what}, at ${iso(now)}`,
     );
     const until = instantOf(random);
@@ -74,6 +81,8 @@ onOneDatabase('the metrics summary', (open) => {
     assert.equal(row.upcomingRenewals, undefined);
     const plain = await summariseFromRecords(store.write, shopId, until + 1, period);
     assert.deepEqual(canonical(row), canonical(plain), where);
+    const subscribers = await countSubscribers(store.primary.analyse, shopId, until + 1, period);
+    assert.equal(subscribers, row.activeSubscribers, where);
 
     const days = await listDays(store.primary.analyse, shopId, period);
     const counts = [

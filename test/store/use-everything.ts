@@ -33,7 +33,7 @@ import { useRecovery } from './use-recovery.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
 import { listFeedLags, listFeeds, listFeedsOf } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
-import { summariseMetrics } from '../../src/metrics/summary.ts';
+import { countSubscribers, summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { useTheEnd } from './use-the-end.ts';
 import { usePast } from './use-past.ts';
@@ -246,6 +246,7 @@ export async function useEverything(store: Store): Promise<void> {
   await updateCustomerLink(store.write, shop.id, 'https://admin.example/{id}');
   await listDays(store.primaryOf(shop.id).analyse, shop.id, monthBefore(endAt - 1));
   await summariseMetrics(store.primaryOf(shop.id).analyse, shop.id, endAt, monthBefore(endAt - 1));
+  await countSubscribers(store.primaryOf(shop.id).analyse, shop.id, endAt, monthBefore(endAt - 1));
   await listFeeds(store.write, shop.id);
   await listFeedsOf(store.write, [shop.id]);
   await useShopifySync(store, shop.id);

@@ -9,7 +9,7 @@ import {
   listPriceGroups,
   sumPriceChanges,
 } from '../../src/metrics/explain/price-changes.ts';
-import { summariseMovements } from '../../src/metrics/movements.ts';
+import { listMovementDays, summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import {
   cohortsFromRecords,
@@ -35,6 +35,7 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   await summariseRetention(analyse, shop.id, window);
   await retentionFromRecords(write, shop.id, window);
   await retentionByCohort(analyse, shop, window);
+  assert.notEqual((await listMovementDays(analyse, shop.id, window)).length, 0);
   await listChurnDays(analyse, shop.id, window);
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
@@ -46,6 +47,7 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   const [age] = ageBands;
   const ofSome = { cause: 'cancelled', planId: leftPlan, age, after: undefined, limit: 3 } as const;
   await listChurned(analyse, shop.id, window, ofSome);
+  await listChurned(analyse, shop.id, window, { ...ofSome, order: 'highest' });
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const year = { ...window, from: endAt - 365 * 86_400_000 };
   await listPriceGroups(analyse, shop.id, year, '90');

@@ -9,7 +9,7 @@ import {
 } from '../../metrics/movements.ts';
 import { inflows, outflows } from '../../metrics/facts.ts';
 import { summariseRetention, toRetention } from '../../metrics/retention.ts';
-import { summariseMetrics } from '../../metrics/summary.ts';
+import { countSubscribers } from '../../metrics/summary.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
 import { type Ratio, add, subtract, zero } from '../../money.ts';
@@ -89,14 +89,14 @@ async function readPeriod(
 ) {
   const { analyse } = from;
   const reading = readDays(from, shop, period);
-  const [days, retained, { activeSubscribers }] = await Promise.all([
+  const [days, retained, activeSubscribers] = await Promise.all([
     reading,
     counting.then(async (isCounted) => {
       const movements = reading.then(movementsOf);
       if (!isCounted) return { movements: await movements };
       return summariseRetention(analyse, shop.id, period, movements);
     }),
-    summariseMetrics(analyse, shop.id, now, period),
+    countSubscribers(analyse, shop.id, now, period),
   ]);
   return { days, retained: toRetention(retained, activeSubscribers, shop.currency) };
 }
