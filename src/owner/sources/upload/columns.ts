@@ -93,7 +93,7 @@ type Indexed = ColumnView & { readonly index: number };
 
 const samples = ({ samples: texts, hidden }: ColumnView): Html =>
   hidden === undefined
-    ? html`${texts.map((text, index) => html`${index > 0 ? '\u00a0· ' : ''}<span dir="auto">${text}</span>`)}`
+    ? html`${texts.map((text, index) => html`${index > 0 ? ' · ' : ''}<span dir="auto">${text}</span>`)}`
     : html`<span class="quiet">(${hidden})</span>`;
 
 function select({ index, name, use, choices }: Indexed, isNeeded: (use: string) => boolean): Html {
