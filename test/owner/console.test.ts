@@ -193,8 +193,6 @@ onOneDatabase('the console for developers', (open) => {
     ];
     const inMine = [
       await mine.visitor.get(`/app/shops/${mine.shop.id}/nowhere`),
-      await mine.visitor.get(`${mine.path}?key=${theirs.id}`),
-      await mine.visitor.get(`${mine.path}?operation=drop_table`),
       await ask(theirs.id, 'list_plans'),
       await ask(mine.id, 'drop_table'),
       await ask('', ''),
@@ -205,6 +203,15 @@ onOneDatabase('the console for developers', (open) => {
         assert.equal(withoutTokens(text), withoutTokens(pages[0]?.text));
       }
     }
+    // An address says what is wrong, and the same of another shop's key as of none.
+    const unknown = await Promise.all(
+      [theirs.id, 'key_0'].map((id) => mine.visitor.get(`${mine.path}?key=${id}`)),
+    );
+    const [ofTheirs, ofNone] = unknown.map(({ text }) => withoutTokens(text));
+    assert.deepEqual(new Set(unknown.map(({ status }) => status)), new Set([400]));
+    assert.equal(ofTheirs?.replaceAll(theirs.id, 'key_0'), ofNone);
+    const { text } = await mine.visitor.get(`${mine.path}?operation=drop_table`);
+    assert.match(text, /“drop_table” is not an operation\. Choose get_entitlements, /);
     const requests = await theirs.visitor.get(`${home}/requests`);
     assert.match(requests.text, /No requests yet/);
   });

@@ -85,9 +85,11 @@ onOneDatabase('a filter in error', (open) => {
   });
 
   test('of a choice says what was wrong and what would be right, on every page with that choice', async () => {
-    const of = (noun: string) => new RegExp(`^“zzz” is not ${noun}\\. Choose .+\\.$`);
+    const of = (noun: string) =>
+      new RegExp(`^“zzz” is not ${noun}\\. (Choose .+|There is none to choose)\\.$`);
     const period = { days: /“zzz” is not one of the periods/, compare: of('a comparison') };
-    const chart = { ...period, show: of('a chart'), per: of('a span of time') };
+    const drawn = { show: of('a chart'), per: of('a span of time'), table: of('a table to open') };
+    const chart = { ...period, ...drawn };
     const figures: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
       '': chart,
       '/churn': { ...chart, by: of('a dimension') },
@@ -96,8 +98,14 @@ onOneDatabase('a filter in error', (open) => {
       '/recovery': { ...chart, by: of('a dimension'), order: of('an order') },
       '/cancel-flow': { ...chart, by: of('a dimension') },
       '/developers/usage': { period: of('a period') },
+      '/developers/console': { operation: of('an operation'), key: of('a key of this shop') },
     };
-    const ofList = { order: of('an order'), rows: of('a number of rows'), columns: of('a column') };
+    const ofList = {
+      order: of('an order'),
+      rows: of('a number of rows'),
+      columns: of('a column'),
+      choose: of('what this list lets you choose'),
+    };
     const listed = Object.fromEntries(
       lists
         .filter(({ info: { path } }) => !path.includes(':'))
@@ -114,6 +122,28 @@ onOneDatabase('a filter in error', (open) => {
     }
     for (const path of ['', '/churn/left', '/revenue/movements']) {
       assert.match((await see(`${path}?days=0`, 400)).problem, /“0” is not one of the periods/);
+    }
+  });
+
+  test('of a filter of one list says what it was and could be, and parameters of others are ignored', async () => {
+    const problems = [
+      ['/revenue/renewals?week=9', '“9” is not a week ahead. Choose one from 1 to 8.'],
+      [
+        '/developers/requests?status=ok',
+        '“ok” is not the status of a response. Write one as in 429.',
+      ],
+      ['/developers/requests?key=a-b', '“a-b” is not the id of a key. Choose a key.'],
+      [
+        '/developers/requests?key=zzz',
+        '“zzz” is not a choice under “Key”. There is none to choose.',
+      ],
+      ['/audit?who=%00', '“\0” is not one of the names. Choose one of them.'],
+      ['/audit?cursor=zzz', 'This address continues another list, or one with other filters.'],
+    ] as const;
+    await world.store.write`delete from api_keys where shop_id = ${world.shop.id}`;
+    for (const [path, problem] of problems) assert.equal((await see(path, 400)).problem, problem);
+    for (const path of ['', '/churn', '/cohorts', '/churn/left', '/developers/usage', '/keys']) {
+      assert.equal((await see(`${path}?utm_source=letter&id=abc&after=zzz`, 200)).problem, '');
     }
   });
 
@@ -134,6 +164,6 @@ onOneDatabase('a filter in error', (open) => {
     assert.equal(problem, '“zzz” is not a failure code of these payments. Choose expired_card.');
     assert.equal((await see('/recovery/open?code=expired_card', 200)).problem, '');
     const left = await see('/churn/left?left-plan=99', 400);
-    assert.equal(left.problem, '“99” is not a plan here. Choose 11.');
+    assert.equal(left.problem, '“99” is not a choice under “Plan”. Choose 11.');
   });
 });

@@ -152,6 +152,8 @@ onOneDatabase('an expiring or rotated key', (open) => {
     assert.deepEqual([await ask(old.key), await ask(keyOf(page))], [200, 401]);
     const revoked = await see(location ?? '');
     assert.ok(revoked.includes(`Key revoked. It was never used. ${stays}`), revoked);
+    const alone = `Replaced by ${newEnd}, which is revoked. Works until ${end}`;
+    assert.ok(revoked.includes(alone), revoked);
     await visitor.post(`${path}/${old.id}/revoke`);
     // The lease of its last use.
     world.clock.advance(1_100);

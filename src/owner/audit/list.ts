@@ -18,7 +18,13 @@ import { showPeriod } from '../view/picker.ts';
 
 const auditFilters = {
   what: choice('an act', acts),
-  who: z.string().max(80, { error: 'who must be as the list of names has it.' }).optional(),
+  // PostgreSQL has no texts with a zero byte.
+  who: z
+    .string()
+    .refine((text) => !text.includes('\0'), {
+      error: ({ input }) => `“${input}” is not one of the names. Choose one of them.`,
+    })
+    .optional(),
 };
 
 type Visit = ListVisit<typeof auditFilters, TimeOrder>;

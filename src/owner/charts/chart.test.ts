@@ -52,10 +52,16 @@ test('writes amounts in short, but none that is cut off within its cents', () =>
 test('draws where bars of the period before ended, and lists their values', () => {
   const { markup, count } = draw({});
   // From zero up, where there is anything.
-  assert.match(markup, /class="bars lost" stroke-width="\.68" d="M\.5,100V83\.3M2\.5,100V16\.7"/);
+  assert.match(
+    markup,
+    /class="bars lost" stroke-width="\.68" transform="translate\(\.5\)" d="M0,100V83\.3M2,100V16\.7"/,
+  );
   assert.equal(count('class="line before"'), 1);
   // As wide as the bar, also where there was nothing.
-  assert.match(markup, /class="line before" d="(?:M[\d.]+,[\d.]+h\.68){3}"/);
+  assert.match(
+    markup,
+    /class="line before" transform="translate\(\.16\)" d="(?:M\d,[\d.]+h\.68){3}"/,
+  );
   assert.match(markup, /<small>Lost<\/small> <span class="headline">6 lost<\/span>/);
   assert.match(markup, /Lost, before/);
   assert.match(markup, /<td>1<\/td> ?<td>2<\/td>/);
@@ -124,7 +130,10 @@ test('links every row, and every bar for its script, to what it counts', () => {
 
 test('draws bars below zero', () => {
   const { markup } = draw({ series: [{ name: 'Net', values: [-5, 5, 0] }] });
-  assert.match(markup, /class="bars " stroke-width="\.68" d="M\.5,50V100M1\.5,50V0"/);
+  assert.match(
+    markup,
+    /class="bars " stroke-width="\.68" transform="translate\(\.5\)" d="M0,50V100M1,50V0"/,
+  );
 });
 
 test('shows days up to 45, and weeks counted back from the end beyond', () => {

@@ -331,9 +331,16 @@ function dataOf(
 }
 
 /** The values of the period compared with, which lead nowhere. */
-const lineBefore = (parts: Chart, name: string, values: readonly Value[], path: string) =>
+const lineBefore = (
+  parts: Chart,
+  name: string,
+  values: readonly Value[],
+  path: string,
+  left?: number,
+) =>
   html`<path
     class="line before"
+    ${left !== undefined && html`transform="translate(${round(left)})"`}
     d="${path}"
     ${dataOf({ ...parts, hrefs: undefined }, `${name}, before`, values)}
   />`;
@@ -367,21 +374,21 @@ function bars(parts: Chart, y: Scale, zero: number): Html[] {
   const { series, times } = parts;
   const place = scaleBand(series.keys(), [padding, 1 - padding]).paddingInner(0.06);
   const width = round(place.bandwidth());
+  const bar = (value: Value, index: number) =>
+    value === null || value === 0 ? '' : `M${index},${tenth(zero)}V${tenth(y(value))}`;
+  const step = (value: Value, index: number) =>
+    value === null ? '' : `M${index},${tenth(y(value))}h${width}`;
   return series.map(({ name, tone, values, before, hrefs }, of) => {
-    const left = (index: number) => index + (place(of) ?? 0);
-    const bar = (value: Value, index: number) =>
-      value === null || value === 0
-        ? ''
-        : `M${round(left(index) + place.bandwidth() / 2)},${tenth(zero)}V${tenth(y(value))}`;
-    const step = (value: Value, index: number) =>
-      value === null ? '' : `M${round(left(index))},${tenth(y(value))}h${width}`;
+    const left = place(of) ?? 0;
+    // Moved as a whole, because a fraction at each bar would weigh more.
     return html`<path
         class="bars ${tone}"
         stroke-width="${width}"
+        transform="translate(${round(left + place.bandwidth() / 2)})"
         d="${values.map(bar).join('')}"
         ${dataOf(parts, name, values, hrefs)}
       />
-      ${before && lineBefore(parts, name, before, before.slice(0, times.length).map(step).join(''))}`;
+      ${before && lineBefore(parts, name, before, before.slice(0, times.length).map(step).join(''), left)}`;
   });
 }
 

@@ -77,11 +77,16 @@ function answer(visit: FiguresVisit, churned: Churn) {
   const leftBefore = before && totalOf(before.days, 'cancelled') + totalOf(before.days, 'failed');
   const yesterday = isoDay(view.now - 86_400_000);
   const day = { range: { from: yesterday, to: yesterday }, segment: view.segment } as const;
+  const left = cancelled + failed;
   return {
     text: html`${showRate(visit, churned)}
-      <a href="${viewPath(list, view)}"
-        >${countOf(visit, cancelled + failed, 'subscription left', 'subscriptions left')}</a
-      >: ${causeLink(cancelled, 'cancelled')}, ${causeLink(failed, 'failed')}.`,
+    ${
+      left === 0
+        ? 'No subscription left.'
+        : html`<a href="${viewPath(list, view)}"
+              >${countOf(visit, left, 'subscription left', 'subscriptions left')}</a
+            >: ${causeLink(cancelled, 'cancelled')}, ${causeLink(failed, 'failed')}.`
+    }`,
     note: html`${
         leftBefore === undefined
           ? `The ${dataBegins(visit, firstDay)}.`

@@ -149,9 +149,10 @@ function noteOn(visit: Visit, found: readonly Cohort[], { cohorts: pair, since }
       : '';
   const paths = pair.map(({ month }) => membersPath(visit, visit.view, month, 0, since));
   const links = pair.flatMap(({ month }, index) =>
-    paths[index] === undefined ? [] : html` <a href="${paths[index]}">${name(month)}</a>`,
+    paths[index] === undefined ? [] : html`<a href="${paths[index]}">${name(month)}</a>`,
   );
-  return html`${young}${links.length > 0 && html`Who left between month 0 and ${since}:${links}.`}`;
+  const [first, second] = links;
+  return html`${young}${first && html`Who left between month 0 and ${since}: ${first}${second && html`, ${second}`}.`}`;
 }
 
 /** Why a month cannot be compared, in words. */

@@ -75,6 +75,7 @@ function showLeft(visit: FiguresVisit, { count, worth }: RowSum<number>): Html {
     comparison: 'before',
     segment: undefined,
   });
+  if (count === 0) return html`<p>No subscription left in the last ${lately} days.</p>`;
   const text = `${countOf(visit, count, 'subscription')} left in the last ${lately} days`;
   return html`<p>
     <a href="${path}">${text}</a>${worth ? html`, worth ${showMoney(visit, worth)} a month` : ''}.

@@ -36,6 +36,7 @@ import { openSession } from '../../accounts/sessions.ts';
 import { opens, shopPath } from '../site.ts';
 import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
 import { createCookies } from '../cookies.ts';
+import { problemIn } from '../view/choices.ts';
 
 /** Runs operations with a key of the shop's. */
 export function consolePages(parts: OwnerParts): OwnerPage[] {
@@ -59,12 +60,14 @@ export function consolePages(parts: OwnerParts): OwnerPage[] {
         ]);
         const requested = visit.query.get('key') || undefined;
         const chosen = keys.find(({ id }) => id === requested);
-        const tool = visit.query.get('operation') || undefined;
-        const operation =
-          tool === undefined ? firstOperation(chosen?.scopes ?? []) : findOperation(tool);
-        if (!operation || (requested !== undefined && !chosen)) return notFoundPage(visit);
+        const asked = findOperation(visit.query.get('operation'));
+        const operation = asked ?? firstOperation(chosen?.scopes ?? []);
         const suitable = keys.find(({ scopes }) => scopes.includes(operation.scope));
         return consolePage(visit, {
+          problem: problemIn(visit.query, {
+            operation: ['an operation', operations.map((each) => each.tool)],
+            key: ['a key of this shop', keys.map(({ id }) => id)],
+          }),
           baseUrl: parts.baseUrl(),
           operation,
           keys,
@@ -117,6 +120,8 @@ interface Shown {
 }
 
 interface ConsolePage {
+  /** What is wrong with the address. */
+  readonly problem?: string | undefined;
   readonly baseUrl: string;
   readonly operation: Operation;
   /** All of the shop's keys, the first choice first. */
@@ -132,7 +137,7 @@ interface ConsolePage {
 export const fieldPrefix = 'input.';
 
 function consolePage(visit: ShopVisit, parts: ConsolePage): Answer {
-  const { operation, keys, texts, baseUrl, shown } = parts;
+  const { problem, operation, keys, texts, baseUrl, shown } = parts;
   const { shop } = visit;
   const links = operations.map(
     ({ tool, title }) =>
@@ -172,7 +177,8 @@ function consolePage(visit: ShopVisit, parts: ConsolePage): Answer {
       ${snippetTabs(requestUrl(baseUrl, operation, texts), languageOf(visit.request))}
     </section>
   `;
-  return developerPage(visit, { title: 'Console', tab: 'console', content });
+  const status = problem === undefined ? 200 : 400;
+  return developerPage(visit, { title: 'Console', tab: 'console', content, problem, status });
 }
 
 function consoleQuery(tool: string, keyId: string | undefined): string {

@@ -18,10 +18,15 @@ import { defineList } from '../framework/define-list.ts';
 const requestFilters = {
   status: z
     .string()
-    .regex(/^[1-5]\d\d$/, { error: 'status must be the status of a response, such as 429.' })
+    .regex(/^[1-5]\d\d$/, {
+      error: ({ input }) => `“${input}” is not the status of a response. Write one as in 429.`,
+    })
     .transform(Number)
     .optional(),
-  key: z.string().regex(/^\w+$/, { error: 'key must be the id of a key.' }).optional(),
+  key: z
+    .string()
+    .regex(/^\w+$/, { error: ({ input }) => `“${input}” is not the id of a key. Choose a key.` })
+    .optional(),
 };
 
 type Visit = ListVisit<typeof requestFilters, LogOrder>;

@@ -103,7 +103,7 @@ async function showList<Row, Summary>(
       const text = open.visit.texts[name];
       const values = options(summary).map(([value]) => value);
       if (text !== undefined && !values.includes(text)) {
-        throw new ServiceError('invalid', notOneOf(text, `a ${label.toLowerCase()} here`, values));
+        throw new ServiceError('invalid', notOneOf(text, `a choice under “${label}”`, values));
       }
     }
     const last = before + rows.length;
@@ -123,10 +123,9 @@ async function showList<Row, Summary>(
       next: next && cursorAt({ ...next, before: last }),
     };
     const known = await withNames(open, parts, rows, summary);
-    // Of a shop without data, there is nothing to say.
-    const isSample = isEmpty(open.query, rows) && valueOf(list.empty, visit).sample !== undefined;
+    // What an empty list says is all there is to say.
     const content = html`${notice} ${pickers}
-    ${!isSample && list.head?.(known.visit, summary, rows)}
+    ${!isEmpty(open.query, rows) && list.head?.(known.visit, summary, rows)}
     ${table({ ...known, rows, summary, part })}`;
     return frame(content, view.problem === undefined ? status : 400, known.visit);
   };

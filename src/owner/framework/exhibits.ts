@@ -138,7 +138,8 @@ function tableOf<Row>(table: FigureTable<Row>): Html {
   return plainTable(
     rows.slice(0, limit?.rows),
     shown.map(({ label, tone, kind, cell, href, sets }) => [
-      label,
+      // Of columns with a colour, the style sheet has the head for phones.
+      tone ? html`${label}` : label,
       (row) => {
         const path = href?.(row);
         return path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;

@@ -265,6 +265,7 @@ export function openList<Row, Summary>(
   const shape = {
     order: choice('an order', orders),
     rows: choice('a number of rows', rowsPerPage),
+    choose: choice('what this list lets you choose', ['columns']),
   };
   const { order = firstOrder, rows = defaultRows } = parseFilters(
     shape,

@@ -189,17 +189,19 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       return exhibit?.show(pickers.pathOf(shopPath(shop, files.path), view, more));
     };
     const charts = definition.charts(visit, data);
-    const unknown =
-      charts.length === 0
-        ? undefined
-        : problemIn(visit.query, { show: ['a chart', charts.map(({ id }) => id)] });
+    const exhibits = definition.tables(visit, data);
+    const tableIds = exhibits.map(({ id }) => id);
+    const unknown = problemIn(visit.query, {
+      ...(charts.length > 0 && { show: ['a chart', charts.map(({ id }) => id)] }),
+      table: ['a table to open', ['open', ...tableIds]],
+    });
     const {
       text,
       note,
       more,
       problem: also = unknown,
     } = definition.answer(visit, data, beside, charts);
-    const tables = definition.tables(visit, data).flatMap((each) => drawn(each) ?? []);
+    const tables = exhibits.flatMap((each) => drawn(each) ?? []);
     const content = html`${also === undefined ? problem : alert(also)}
       <p class="answer">${text}</p>
       ${note && html`<p class="quiet">${note}</p>`} ${more}

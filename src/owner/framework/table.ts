@@ -69,9 +69,9 @@ export function table<Row, Summary>(found: Listing<Row, Summary>): Html {
     ${
       rows.length !== 0 &&
       html`<div class="take">
-          ${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
-        </div>
-        ${part && columnsForm(listing)}`
+        ${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
+        ${part && columnsForm(listing)}
+      </div>`
     }
   </div>`;
 }

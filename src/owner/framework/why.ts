@@ -165,7 +165,9 @@ async function readWhy(
       {
         ...number(
           'Part',
-          (row) => html`${part(row.part)} ${row.isChance && html`<small>may be chance</small>`}`,
+          (row) =>
+            html`${part(row.part)}
+            ${row.isChance && Boolean(row.part) && html`<small>may be chance</small>`}`,
           (row) => row.part,
         ),
         kind: 'number main',

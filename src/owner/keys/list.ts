@@ -198,7 +198,10 @@ function statusOf(visit: ShopVisit, key: LinkedKey, now: number): Html | undefin
   if (!successor && !replaces && !expiresAt) return undefined;
   const end = !isLive(key, now) ? 'Expired' : successor ? 'Works until' : 'Expires';
   return html`<span
-    >${successor && html`Replaced by ${showKey(successor)}.`}
+    >${
+      successor &&
+      html`Replaced by ${showKey(successor)}${successor.revokedAt !== null && ', which is revoked'}.`
+    }
     ${replaces && html`Replaces ${showKey(predecessor)}.`}
     ${expiresAt !== null && html`${end} ${showTime(visit, expiresAt)}`}</span
   >`;

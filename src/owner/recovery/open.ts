@@ -205,6 +205,5 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
   empty: {
     title: 'Nothing is outstanding',
     text: 'A payment appears here when it fails, until it is paid or its subscription ends.',
-    isOfSource: true,
   },
 });

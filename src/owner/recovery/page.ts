@@ -93,15 +93,19 @@ function answer(
     note: `A failed payment is outstanding until it is paid, and then recovered, or until its
       subscription is cancelled, expires or fails, and then lost. Its amount is that of the first
       failed attempt.`,
-    more: html`<section>
-      <h2>Outstanding ${end}</h2>
-      ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
-      ${
-        open?.isWhole === false &&
-        html`<p>
-          <a href="${openPath(visit, view)}">See all ${formatCount(visit, owed.count)}</a>
-        </p>`
-      }
-    </section>`,
+    // Of nothing, the answer says all there is to say.
+    more:
+      owed.count === 0
+        ? since && html`<p class="quiet">${since}</p>`
+        : html`<section>
+            <h2>Outstanding ${end}</h2>
+            ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
+            ${
+              open?.isWhole === false &&
+              html`<p>
+                <a href="${openPath(visit, view)}">See all ${formatCount(visit, owed.count)}</a>
+              </p>`
+            }
+          </section>`,
   };
 }

@@ -298,7 +298,6 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     column.time('Changed', ({ at }) => at, { kind: 'minor', sort: ['oldest', 'newest'] }),
     {
       label: 'Left',
-      kind: 'date',
       cell: ({ leftAt }) => (leftAt === null ? '–' : showDay(visit, new Date(leftAt))),
       file: { 'Left (UTC)': ({ leftAt }) => leftAt && new Date(leftAt).toISOString() },
     },

@@ -17,7 +17,8 @@ const renewingFilters = {
   week: z
     .string()
     .refine((text) => /^[1-9]$/.test(text) && Number(text) <= projectedWeeks, {
-      error: `week must be from 1 to ${projectedWeeks}.`,
+      error: ({ input }) =>
+        `“${String(input)}” is not a week ahead. Choose one from 1 to ${projectedWeeks}.`,
     })
     .transform(Number)
     .optional(),
@@ -38,7 +39,7 @@ function weekOf({ filters: { week = 1 }, view: { segment } }: Visit): number {
   if (segment && week !== 1) {
     throw new ServiceError(
       'invalid',
-      'Of a segment, only the next 7 days are known: week must be 1.',
+      'Of a segment, only the next 7 days are known. Choose week 1.',
     );
   }
   return week - 1;

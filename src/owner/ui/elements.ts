@@ -30,15 +30,10 @@ export function notice(message: HtmlValue): Html | undefined {
 
 /**
  * A “?” that opens what something means.
- * @param id unique on the page
+ * @param id unique on the page, outside forms: their buttons would need a type
  */
 export function help(id: string, name: string, definition: string): Html {
-  return html`<button
-      class="help"
-      type="button"
-      popovertarget="about-${id}"
-      aria-label="${name}: definition"
-    >
+  return html`<button class="help" popovertarget="about-${id}" aria-label="${name}: definition">
       ?
     </button>
     <span class="definition" id="about-${id}" popover>${definition}</span>`;

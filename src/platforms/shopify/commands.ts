@@ -89,7 +89,9 @@ const uninstalled: ShopCommand<{
 const retry: ShopCommand<{ readonly shop: number; readonly retried: number }> = {
   name: 'retry',
   about: 'retries webhooks that failed permanently',
-  notes: ['A running server picks them up within seconds; "retention feeds status" counts them.'],
+  notes: [
+    'Of any platform. A running server picks them up within seconds; "retention feeds status" counts them.',
+  ],
   run: async ({ sql, shop: { id: shop } }) => ({
     shop,
     retried: await retryFailedJobs(sql, shop),
