@@ -1,7 +1,7 @@
 import type { Answer as Response, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { AssetName } from '../ui/assets.ts';
-import { type Segment, parseSegment } from '../../metrics/segments/segment.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { ServiceError } from '../../errors.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
@@ -13,7 +13,7 @@ import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view
 import type { Chart } from '../charts/chart.ts';
 import { withEvents } from '../charts/notes.ts';
 import { type Choices, problemIn } from '../view/choices.ts';
-import { tableFile } from './csv.ts';
+import { csvFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert } from '../ui/elements.ts';
 import { isQuick } from '../../metrics/explain/explain.ts';
@@ -36,11 +36,7 @@ export interface PageWithFile {
 type Path = `/app${string}`;
 
 /** What every address of a page of figures says. */
-interface AnyView {
-  readonly segment: Segment | undefined;
-  readonly now: number;
-  readonly problem: string | undefined;
-}
+type AnyView = Pick<View, 'segment' | 'now' | 'problem'>;
 
 /** A visit to a page of figures, with what its address says. */
 export interface FiguresVisit<V = View> extends ShopVisit {
@@ -244,7 +240,9 @@ export function definePage<V extends AnyView, Data, Beside = never>(
             ];
       const exhibit =
         files.by === undefined ? exhibits[0] : exhibits.find(({ id }) => id === asked);
-      return exhibit ? tableFile({ shop, now, ...exhibit.file() }) : notFoundPage(visit);
+      if (!exhibit) return notFoundPage(visit);
+      const { rows, ...table } = exhibit.file();
+      return csvFile({ shop, now, ...table, rows: [rows] });
     });
   }
 

@@ -8,15 +8,13 @@ import type { UploadState } from '../../../store/push/uploads.ts';
 import { shopPath } from '../../site.ts';
 import { hiddenFields, inputField, token } from '../../ui/fields.ts';
 
-interface Choosing {
-  readonly maxBytes: number;
-  /** Why the last file was not taken. */
-  readonly problem?: string | undefined;
-  readonly status?: number;
-}
-
-/** Where an owner chooses a file. */
-export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choosing): Answer {
+/** Where an owner chooses a file. @param problem why the last one was not taken */
+export function choosePage(
+  visit: ShopVisit,
+  maxBytes: number,
+  problem: string | undefined,
+  status: number,
+): Answer {
   const content = html`<form
       class="card"
       method="post"
@@ -56,16 +54,18 @@ export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choo
 export const uploadPath = ({ shop }: Pick<ShopVisit, 'shop'>, rest = '') =>
   shopPath(shop, `/sources/file${rest}`);
 
-export function removeForm(
+export const uploadForm = (
   visit: ShopVisit,
   { uploadId }: UploadView,
-  label = 'Remove file',
-): Html {
-  return html`<form method="post" action="${uploadPath(visit, '/cancel')}">
-    ${token(visit)} ${hiddenFields([['upload', uploadId]])}
-    <button class="plain">${label}</button>
+  action: string,
+  content: Html,
+) =>
+  html`<form method="post" action="${uploadPath(visit, action)}">
+    ${token(visit)} ${hiddenFields([['upload', uploadId]])} ${content}
   </form>`;
-}
+
+export const removeForm = (visit: ShopVisit, upload: UploadView, label = 'Remove file') =>
+  uploadForm(visit, upload, '/cancel', html`<button class="plain">${label}</button>`);
 
 const states: Readonly<
   Record<UploadState, { readonly dot: string; readonly word: string; readonly link: string }>

@@ -1,7 +1,8 @@
 import type { ImportCounts } from '../../../ingest/import.ts';
 import { figures as all } from '../../../metrics/figures.ts';
 import type { Figures } from '../../../metrics/rehearse.ts';
-import type { Html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { formatCount, formatFigure } from '../../ui/formats.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
@@ -53,6 +54,34 @@ export const takenOf = (counts: ImportCounts): number =>
 
 export const refusedOf = (counts: ImportCounts): number =>
   Object.values(counts).reduce((sum, { refused }) => sum + refused, 0);
+
+/**
+ * What a rehearsal in a copy of the shop has come to.
+ * @param path of the page, which shows the figures later @param none what is said if they are not known
+ */
+export function rehearsalPart(
+  visit: ShopVisit,
+  rehearsal: Rehearsal,
+  { what, path, none }: { readonly what: string; readonly path: string; readonly none: Html },
+): Html {
+  const found =
+    rehearsal.kind === 'running'
+      ? html`<p role="status" class="quiet">
+          The ${what} is being rehearsed in a copy of your shop.
+          <a href="${path}">Show the figures</a>
+        </p>`
+      : rehearsal.kind === 'none'
+        ? none
+        : html`${figuresTable(visit, rehearsal.figures, `Figures before and after the ${what}`)}
+          ${countsTable(visit, rehearsal.counts, 'What would become of the records')}`;
+  return html`<section
+    aria-labelledby="figures-title"
+    ${rehearsal.kind === 'running' && html`data-refresh`}
+  >
+    <h2 id="figures-title">Figures before and after</h2>
+    ${found}
+  </section>`;
+}
 
 /** The figures that an import changes, and the two that everybody asks for. */
 export function figuresTable(visit: ShopVisit, { before, after }: Figures, caption: string): Html {

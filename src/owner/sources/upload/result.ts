@@ -5,13 +5,12 @@ import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
-import { removeForm, uploadPath } from './choose.ts';
+import { removeForm, uploadForm, uploadPath } from './choose.ts';
 import { countsTable, figuresTable, refusedOf, takenOf } from './figures.ts';
 import { groupsTable, refusalsPart } from './refusals.ts';
 import { undatedNote } from '../sources.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
-import { hiddenFields, token } from '../../ui/fields.ts';
 import { page } from '../../ui/page.ts';
 
 /** How far a running import is. */
@@ -53,12 +52,18 @@ export function hasEnded(upload: UploadView): upload is Ended {
  * @param undated subscriptions of the shop with a status since an unknown time
  */
 export function resultPage(visit: ShopVisit, upload: Ended, undated: number): Answer {
-  const { state, fileName, finishedAt, skipped } = upload;
+  const { state, fileName, finishedAt, skipped, counts } = upload;
   const content = html`${message(visit, upload)}
     <section>
       <h2>${fileName}</h2>
       ${finishedAt ? html`<p class="quiet">${showTime(visit, finishedAt)}</p>` : undefined}
-      ${outcomes(visit, upload)}
+      ${
+        Object.keys(counts).length === 0
+          ? html`<p>
+              ${state === 'done' ? 'The file had no records.' : 'No records were imported.'}
+            </p>`
+          : countsTable(visit, counts, 'What became of the records')
+      }
       ${
         skipped !== 0 &&
         html`<p class="quiet">
@@ -67,17 +72,15 @@ export function resultPage(visit: ShopVisit, upload: Ended, undated: number): An
       }
       ${undatedNote(visit, undated)}
     </section>
-    ${changes(visit, upload)} ${refusals(visit, upload)} ${warnings(visit, upload)}
-    ${nextSteps(visit, upload)}`;
+    ${
+      upload.figures &&
+      html`<section>
+        <h2>What changed in the figures</h2>
+        ${figuresTable(visit, upload.figures, 'Figures before and after the import')}
+      </section>`
+    }
+    ${refusals(visit, upload)} ${warnings(visit, upload)} ${nextSteps(visit, upload)}`;
   return page(visit, { title: titles[state], content });
-}
-
-function changes(visit: ShopVisit, { figures }: UploadView): Html | undefined {
-  if (!figures) return undefined;
-  return html`<section>
-    <h2>What changed in the figures</h2>
-    ${figuresTable(visit, figures, 'Figures before and after the import')}
-  </section>`;
 }
 
 function message(visit: ShopVisit, upload: Ended): Html | undefined {
@@ -102,17 +105,18 @@ function message(visit: ShopVisit, upload: Ended): Html | undefined {
 }
 
 function nextSteps(visit: ShopVisit, upload: Ended): Html {
-  const { state, hasFile, uploadId } = upload;
+  const { state, hasFile } = upload;
   const canContinue = (state === 'interrupted' || state === 'failed') && hasFile;
   const another = uploadPath(visit, '/new');
   return html`<div class="actions">
     ${
       canContinue
-        ? html`<form method="post" action="${uploadPath(visit, '/continue')}">
-              ${token(visit)} ${hiddenFields([['upload', uploadId]])}
-              <button>${state === 'failed' ? 'Try again' : 'Continue'}</button>
-            </form>
-            <a href="${another}">Choose another file</a>`
+        ? html`${uploadForm(
+              visit,
+              upload,
+              '/continue',
+              html`<button>${state === 'failed' ? 'Try again' : 'Continue'}</button>`,
+            )} <a href="${another}">Choose another file</a>`
         : html`<a class="button" href="${another}"
             >${state === 'done' ? 'Import another file' : 'Choose a file'}</a
           >`
@@ -124,15 +128,6 @@ function nextSteps(visit: ShopVisit, upload: Ended): Html {
 /** Such as "1,200 records are". */
 const recordsOf = (visit: ShopVisit, { counts }: UploadView) =>
   countOf(visit, takenOf(counts), 'record is', 'records are');
-
-function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
-  if (Object.keys(counts).length === 0) {
-    return html`<p>
-      ${state === 'done' ? 'The file had no records.' : 'No records were imported.'}
-    </p>`;
-  }
-  return countsTable(visit, counts, 'What became of the records');
-}
 
 function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | undefined {
   const total = refusedOf(counts);

@@ -48,7 +48,7 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log, uploads } = parts;
   const { maxBytes } = uploads;
   const choose = (visit: ShopVisit, problem?: string, status = 422) =>
-    choosePage(visit, { maxBytes, problem, status: problem === undefined ? 200 : status });
+    choosePage(visit, maxBytes, problem, problem === undefined ? 200 : status);
 
   /** The upload that a form is about; undefined if it was replaced meanwhile. */
   const findOf = async ({ shop }: ShopVisit, form: URLSearchParams) => {
