@@ -90,7 +90,7 @@ function waysIn(visit: ShopVisit, sources: readonly Source[]): Html {
           html`<li>
             <h3>${way.title}</h3>
             <p>${way.text}</p>
-            <a class="button ${index === 0 ? '' : 'second'}" href="${way.path}">${way.link}</a>
+            <a class="button ${index === 0 ? '' : 'plain'}" href="${way.path}">${way.link}</a>
           </li>`,
       )}
     </ul>
