@@ -8,14 +8,7 @@ import { codeBlock } from '../ui/elements.ts';
 import { keyVariable, languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from './snippets.ts';
 import { developerPage } from './frame.ts';
-import {
-  firstOperation,
-  requestUrl,
-  restBase,
-  sampleTexts,
-  type Texts,
-  textsFor,
-} from './requests.ts';
+import { firstOperation, requestUrl, restBase, sampleTexts, textsFor } from './requests.ts';
 import { opens, shopPath } from '../site.ts';
 
 const documents = [
@@ -32,13 +25,15 @@ export const startPages = (parts: OwnerParts): OwnerPage[] => [
     label: 'Developers',
     hint: 'Get started',
     navigation: { group: 'Integrate', icon: 'keys' },
-    show: async (visit) => startPage(visit, parts.baseUrl(), await sampleTexts(parts, visit)),
+    show: (visit) => startPage(parts, visit),
   }),
 ];
 
 /** Where an integration starts: address, request, agents, documentation. */
-function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
+async function startPage(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
   const { shop } = visit;
+  const baseUrl = parts.baseUrl();
+  const samples = await sampleTexts(parts, visit);
   const { hasApiAccess } = tiers[shop.tier];
   const operation = firstOperation([]);
   const url = requestUrl(baseUrl, operation, textsFor(operation, samples));

@@ -50,7 +50,8 @@ export function factorPages(parts: OwnerParts): OwnerPage[] {
       countRecoveryCodes(sql, ownerId),
     ]);
     const party = partyOf(visit.request, parts);
-    return factorsPage(visit, { factors, codes, party, problem, name });
+    const content = factorsContent(visit, factors, codes, party, problem !== undefined, name);
+    return page(visit, { title: 'Second factor', content, assets: ['passkeys'], problem });
   };
 
   /** Adds a factor, and tells its owner by mail. With the first one, shows the recovery codes. */
@@ -147,19 +148,17 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['removed', 'Removed.'],
 ]);
 
-interface FactorsPage {
-  readonly factors: readonly Factor[];
-  readonly codes: RecoveryCodes;
-  readonly party: ReturnType<typeof partyOf>;
-  readonly problem: string | undefined;
-  readonly name: string;
-}
-
-function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
-  const { factors, codes, party, problem, name } = parts;
+function factorsContent(
+  visit: OwnerVisit,
+  factors: readonly Factor[],
+  codes: RecoveryCodes,
+  party: ReturnType<typeof partyOf>,
+  isInvalid: boolean,
+  name: string,
+): Html {
   const demanding = visit.shops.find(({ id }) => String(id) === visit.query.get('required'));
   const isDemanded = demanding !== undefined && factors.length === 0;
-  const content = html`
+  return html`
     ${notice(notices.get(visit.query.get('done')))}
     ${notice(
       isDemanded
@@ -191,7 +190,7 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
                 ${postForm(
                   visit,
                   `${factorsPath}/passkey`,
-                  html`${nameField(name, 'Such as the device that keeps it.', problem !== undefined)}
+                  html`${nameField(name, 'Such as the device that keeps it.', isInvalid)}
                   ${passkeyButton('create', 'Add passkey', 'passkey')}`,
                   '',
                 )}
@@ -221,7 +220,6 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
       </section>`
     }
   `;
-  return page(visit, { title: 'Second factor', content, assets: ['passkeys'], problem });
 }
 
 function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {

@@ -12,7 +12,7 @@ import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/
 import { page } from '../ui/page.ts';
 import { codeBlock, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type LinkedKey, besides, locked, scopeSentences, showKey } from './list.ts';
+import { type LinkedKey, besides, locked, nameOfKey, scopeSentences, showKey } from './list.ts';
 import { allowedDays, daysField } from './policy.ts';
 import {
   choiceField,
@@ -62,8 +62,7 @@ function networksField(networks: string, isInvalid = false): Html {
   );
 }
 
-const headingOf = ({ name, lastFour }: KeyListing) =>
-  html`<h2>${name} <code class="quiet">…${lastFour}</code></h2>`;
+const headingOf = (key: KeyListing) => html`<h2>${nameOfKey(key)}</h2>`;
 
 /** A page with a form that creates a key, or the reason why the tier does not allow one. */
 function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string): Answer {
@@ -77,11 +76,9 @@ function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string):
 export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
-  filled: { readonly expiry: Expiry; readonly problem?: string | undefined } = {
-    expiry: expiryOf(visit.shop, key),
-  },
+  expiry: Expiry = expiryOf(visit.shop, key),
+  problem?: string,
 ): Answer {
-  const { expiry, problem } = filled;
   const { shop } = visit;
   const form = postForm(
     visit,
@@ -98,28 +95,26 @@ export function rotateKeyPage(
   return keyForm(visit, 'Rotate key', form, problem);
 }
 
-interface KeyForm {
-  readonly name?: string;
-  readonly scopes?: readonly string[];
-  /** As they were typed. */
-  readonly networks?: string;
-  readonly id?: string;
-  readonly expiry: Expiry;
-  readonly problem?: KeyProblem;
-}
-
 /** What is wrong with a field of the form. */
 export interface KeyProblem {
   readonly field: 'name' | 'scope' | 'networks' | 'expiry';
   readonly text: string;
 }
 
+/** @param filled what was entered; the networks as they were typed */
 export function newKeyPage(
   visit: ShopVisit,
-  filled: KeyForm = { expiry: usualDays(visit.shop) },
+  filled: Readonly<{
+    name?: string;
+    scopes?: readonly string[];
+    networks?: string;
+    id?: string;
+    expiry: Expiry;
+  }> = { expiry: usualDays(visit.shop) },
+  problem?: KeyProblem,
 ): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry, problem } = filled;
+  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry } = filled;
   const isWrong = problem?.field === 'scope';
   const scopeChoice = (scope: Scope, index: number) =>
     choiceField(
@@ -204,19 +199,14 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     </section>
     <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
       ${choiceField(html`type="checkbox"`, 'I have copied the key, and can leave this page')}
-      ${doneLink(visit)}
+      <a class="button" href="${visit.request.url}">Done</a>
     </div>
   `;
+  // “Done” leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a
+  // link to a page's own address leads to in the page's place: going back then passes it, and does not ask for the form
+  // again.
   const title = old ? 'Key rotated' : 'Key created';
   return page(visit, { title, content, assets: ['developers'], status: 201 });
-}
-
-/**
- * Leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a link to
- * a page's own address leads to in the page's place: going back then passes it, and does not ask for the form again.
- */
-function doneLink({ request }: ShopVisit): Html {
-  return html`<a class="button" href="${request.url}">Done</a>`;
 }
 
 export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): Answer {
@@ -242,11 +232,9 @@ export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): An
 export function networksPage(
   visit: ShopVisit,
   key: KeyListing,
-  filled: { readonly networks: string; readonly problem?: string } = {
-    networks: key.networks.join(', '),
-  },
+  networks = key.networks.join(', '),
+  problem?: string,
 ): Answer {
-  const { networks, problem } = filled;
   const { shop } = visit;
   const content = postForm(
     visit,

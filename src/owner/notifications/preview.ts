@@ -14,20 +14,14 @@ import { lastEnds, readDay, readDigest } from './sender.ts';
 /** How long an owner waits for the next test mail. */
 const testMilliseconds = 60_000;
 
-/** The mails that would have been sent last. */
-export interface Previews {
-  readonly digest: Letter;
-  readonly alert: Letter;
-  /** Whether the alert is about a day that could have been. */
-  readonly isExample: boolean;
-}
+type Previews = Awaited<ReturnType<typeof readPreviews>>;
 
-/** @returns undefined for a shop without data */
+/** The mails that would have been sent last. @returns undefined for a shop without data */
 export async function readPreviews(
   parts: Pick<OwnerParts, 'store' | 'clock'>,
   shop: Shop,
   choice: NotificationChoice,
-): Promise<Previews | undefined> {
+) {
   const { week, day } = lastEnds(parts.clock.now());
   const [digest, read] = await Promise.all([
     readDigest(parts, shop, week.getTime()),
@@ -35,11 +29,12 @@ export async function readPreviews(
   ]);
   const alert = composeAlert({ shop, choice, known: [], ...read });
   const shown = alert ?? exampleAlert(shop, read);
+  // An example is about a day that could have been.
   return digest && shown && { digest, alert: shown, isExample: alert === undefined };
 }
 
 /** The mails as they are sent. */
-export function showPreviews(visit: ShopVisit, previews: Previews | undefined): Html {
+export function showPreviews(visit: ShopVisit, previews: Previews): Html {
   const show = (title: string, letter: Letter) =>
     html`<section class="letter">
       <h2>${title}</h2>

@@ -31,13 +31,11 @@ const maxLength = 500;
 /** Where owners set up the issuer that signs in people of their mail domain. */
 export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): OwnerPage[] {
   const { sql, sso } = accounts;
-  const show = async (visit: ShopVisit, problem?: Problem) =>
-    settingsPage(visit, {
-      provider: await findSsoProvider(sql, visit.shop.id),
-      redirectUri: baseUrl() + callbackPath(visit.shop.id),
-      canStore: sso.canStore,
-      problem,
-    });
+  const show = async (visit: ShopVisit, problem?: Problem) => {
+    const provider = await findSsoProvider(sql, visit.shop.id);
+    const redirectUri = baseUrl() + callbackPath(visit.shop.id);
+    return settingsPage(visit, provider, redirectUri, sso.canStore, problem);
+  };
   /** Makes a change and enters it in the audit log, unless nothing changed. */
   const act = (
     visit: ShopVisit,
@@ -136,12 +134,6 @@ interface Problem {
   readonly form?: URLSearchParams;
 }
 
-const listOf = (text: string) =>
-  text
-    .split('\n')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-
 /** What was entered; the secret is still the stored one. */
 function readForm(
   form: URLSearchParams,
@@ -149,6 +141,10 @@ function readForm(
   known: SsoProvider | undefined,
 ): SsoProvider {
   const text = (name: string) => (form.get(name) ?? '').trim();
+  const lines = (name: string) =>
+    text(name)
+      .split(/\s*\n\s*/)
+      .filter(Boolean);
   const domain = text('domain').toLowerCase();
   const isSame = known?.domain === domain;
   return {
@@ -160,7 +156,7 @@ function readForm(
     verification: isSame ? known.verification : randomBytes(16).toString('hex'),
     verifiedAt: isSame ? known.verifiedAt : null,
     roleClaim: text('claim') || null,
-    roles: Object.fromEntries(roles.map((role) => [role, listOf(text(role))])),
+    roles: Object.fromEntries(roles.map((role) => [role, lines(role)])),
     defaultRole: roles.find((role) => role === text('default')) ?? null,
     replacesPasswords: form.has('passwords'),
   };
@@ -190,13 +186,6 @@ function problemOf(
     : undefined;
 }
 
-interface SettingsPage {
-  readonly provider: SsoProvider | undefined;
-  readonly redirectUri: string;
-  readonly canStore: boolean;
-  readonly problem: Problem | undefined;
-}
-
 const notices: ReadonlyMap<string | null, string> = new Map([
   ['saved', 'Saved.'],
   ['verified', 'The domain is verified. People of it can sign in now.'],
@@ -205,7 +194,10 @@ const notices: ReadonlyMap<string | null, string> = new Map([
 
 function settingsPage(
   visit: ShopVisit,
-  { provider, redirectUri, canStore, problem }: SettingsPage,
+  provider: SsoProvider | undefined,
+  redirectUri: string,
+  canStore: boolean,
+  problem: Problem | undefined,
 ): Answer {
   const { shop } = visit;
   const entered = problem?.form;
@@ -213,13 +205,7 @@ function settingsPage(
     entered ? (entered.get(name) ?? '') : (stored ?? '');
   const input = (id: string, label: string, stored: string | null | undefined, hint?: string) =>
     inputField(
-      {
-        id,
-        label,
-        value: valueOf(id, stored),
-        isInvalid: problem?.field === id,
-        hint,
-      },
+      { id, label, value: valueOf(id, stored), isInvalid: problem?.field === id, hint },
       html`maxlength="${maxLength}" autocomplete="off"`,
     );
   const replaces = entered ? entered.has('passwords') : provider?.replacesPasswords;

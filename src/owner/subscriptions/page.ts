@@ -38,18 +38,15 @@ import { type TableColumn, plainTable } from '../ui/table.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 
-interface SubscriptionPage {
-  readonly subscription: SubscriptionDetail;
-  readonly standing: Standing;
-  readonly timeline: Timeline;
-  /** Undefined if the subscription was deleted in the meantime. */
-  readonly interval: Interval | undefined;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-function subscriptionPage(visit: HomesVisit, parts: SubscriptionPage): Answer {
-  const { subscription, standing, timeline, now } = parts;
+/** @param interval undefined if the subscription was deleted in the meantime */
+function subscriptionPage(
+  visit: HomesVisit,
+  subscription: SubscriptionDetail,
+  standing: Standing,
+  timeline: Timeline,
+  interval: Interval | undefined,
+  now: number,
+): Answer {
   const content = html`
     <p class="standing">
       ${state(statusLabels[standing.status])}
@@ -68,7 +65,10 @@ function subscriptionPage(visit: HomesVisit, parts: SubscriptionPage): Answer {
       </p>`
     }
     <div class="columns">
-      <div>${details(visit, parts)} ${statusHistory(visit, parts)}</div>
+      <div>
+        ${details(visit, subscription, standing, interval, now)}
+        ${statusHistory(visit, subscription, standing, timeline)}
+      </div>
       <div>
         ${items(visit, subscription, timeline)} ${payments(visit, timeline.payments)}
         ${sessions(visit, timeline.sessions)}
@@ -207,8 +207,13 @@ function recentCard<Row>(
   </section>`;
 }
 
-function details(visit: HomesVisit, parts: SubscriptionPage): Html {
-  const { subscription, standing, interval, now } = parts;
+function details(
+  visit: HomesVisit,
+  subscription: SubscriptionDetail,
+  standing: Standing,
+  interval: Interval | undefined,
+  now: number,
+): Html {
   const { subscriptionId, customerId, planName, planType, currentPrice, createdAt } = subscription;
   const { paidThroughAt, trialEndsAt } = standing;
   const customerPath = shopPath(visit.shop, `/customers/${customerId}`);
@@ -245,7 +250,9 @@ function details(visit: HomesVisit, parts: SubscriptionPage): Html {
 
 function statusHistory(
   visit: ShopVisit,
-  { subscription, standing, timeline: { changes } }: SubscriptionPage,
+  subscription: SubscriptionDetail,
+  standing: Standing,
+  { changes }: Timeline,
 ): Html {
   const created = { at: new Date(subscription.createdAt), to: 'active' } as const;
   const undated = standing.statusSince ? [] : [{ at: null, to: standing.status }];
@@ -298,8 +305,7 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   const { standing } = timeline;
   // It may have been deleted in the meantime.
   if (!standing) return notFoundPage(visit);
-  const interval = intervals.get(id);
-  return subscriptionPage(named, { subscription, timeline, standing, interval, now });
+  return subscriptionPage(named, subscription, standing, timeline, intervals.get(id), now);
 }
 
 /** @returns undefined if there is none with this number */

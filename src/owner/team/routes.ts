@@ -4,7 +4,7 @@ import { TeamRefusal, endMembership, setRole } from '../../accounts/team.ts';
 import { admitMail } from '../../accounts/throttle.ts';
 import { isEmail, normaliseEmail } from '../../accounts/sign-in.ts';
 import type { Answer } from '../../http/answer.ts';
-import { type Member, listInvitations, listMembers } from '../../store/owners/owners.ts';
+import { listInvitations, listMembers } from '../../store/owners/owners.ts';
 import { roles } from '../../vocabulary.ts';
 import { emailProblem } from '../account/forgotten.ts';
 import { invitationLetter } from '../account/letters.ts';
@@ -29,7 +29,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       listMembers(sql, id),
       listInvitations(sql, id),
     ]);
-    return teamPage(visit, { members, invitations, now: clock.now(), ...filled });
+    return teamPage(visit, members, invitations, clock.now(), filled);
   };
   /** Shows the team instead, with the reason, if the change is refused. */
   const changing = async (visit: ShopVisit, change: () => Promise<Answer>): Promise<Answer> => {
@@ -41,14 +41,6 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       if (error.reason === 'not-allowed') return redirect('/app');
       return showTeam(visit, { problem: error.message });
     }
-  };
-  const ofMember = async (
-    visit: ShopVisit,
-    show: (member: Member, members: Member[]) => Answer,
-  ) => {
-    const members = await listMembers(sql, visit.shop.id);
-    const member = members.find(({ ownerId }) => ownerId === visit.params['memberId']);
-    return member ? show(member, members) : notFoundPage(visit);
   };
 
   return [
@@ -87,7 +79,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
           outbox.post('an invitation', async () =>
             invitationLetter(email, { shopName: shop.name, role, by, url }),
           );
-          return invitedPage(visit, { email, role, url, hours, isMailed });
+          return invitedPage(visit, { email, role }, { url, hours }, isMailed);
         }),
     }),
     shopPage(`${base}/:memberId`, {
@@ -95,8 +87,11 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       acts: ['role_set'],
       stepUp: 'form',
       parent: base,
-      show: async (visit) =>
-        ofMember(visit, (member, members) => memberPage(visit, member, members)),
+      async show(visit) {
+        const members = await listMembers(sql, visit.shop.id);
+        const member = members.find(({ ownerId }) => ownerId === visit.params['memberId']);
+        return member ? memberPage(visit, member, members) : notFoundPage(visit);
+      },
       submit: async (visit, form) =>
         changing(visit, async () => {
           const role = roles.find((each) => each === form.get('role'));

@@ -20,12 +20,6 @@ export interface Filled {
   readonly invalid?: 'email' | 'role';
 }
 
-interface TeamPage extends Filled {
-  readonly members: readonly Member[];
-  readonly invitations: readonly Invitation[];
-  readonly now: number;
-}
-
 const notices: ReadonlyMap<string | null, string> = new Map([
   ['role', 'Role changed. It counts from the next page they open.'],
   ['removed', 'Removed. They no longer have access to this shop.'],
@@ -37,8 +31,14 @@ export const personName = ({ name, email }: Person) => name ?? email;
 const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, rest = '') =>
   shopPath(shop, `/team/${ownerId}${rest}`);
 
-export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
-  const { members, invitations, now, problem } = parts;
+export function teamPage(
+  visit: ShopVisit,
+  members: readonly Member[],
+  invitations: readonly Invitation[],
+  now: number,
+  filled: Filled = {},
+): Answer {
+  const { problem } = filled;
   const content = html`
     ${!problem && notice(notices.get(visit.query.get('done')))}
     <section>
@@ -62,7 +62,7 @@ export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
       )}
     </section>
     ${invitations.length > 0 && invitationSection(visit, invitations, now)}
-    ${invitationForm(visit, parts)}
+    ${invitationForm(visit, filled)}
   `;
   const action = html`<a class="button plain" href="${shopPath(visit.shop, requiredPath)}"
     >Second factor</a
@@ -145,17 +145,13 @@ function invitationForm(visit: ShopVisit, { email = '', role, invalid }: Filled)
   </section>`;
 }
 
-interface Invited {
-  readonly email: string;
-  readonly role: Role;
-  readonly url: string;
-  readonly hours: number;
-  readonly isMailed: boolean;
-}
-
 /** The only page that shows the link. It is the direct response to the form, so the link is stored nowhere. */
-export function invitedPage(visit: ShopVisit, parts: Invited): Answer {
-  const { email, role, url, hours, isMailed } = parts;
+export function invitedPage(
+  visit: ShopVisit,
+  { email, role }: { readonly email: string; readonly role: Role },
+  { url, hours }: { readonly url: string; readonly hours: number },
+  isMailed: boolean,
+): Answer {
   const content = html`<section class="card">
     <h2>${email}</h2>
     <p>
@@ -197,25 +193,21 @@ export function memberPage(visit: ShopVisit, member: Member, members: readonly M
           ${isSelf && html`<p>With another role, you can no longer open this page.</p>`}
           <button>Change role</button>`,
       )}
-      ${isSelf ? leaveLink(visit) : removeForm(visit, member)}`;
+      ${
+        isSelf
+          ? html`<p><a href="${shopPath(shop, '/leave')}">Leave ${shop.name}</a></p>`
+          : postForm(
+              visit,
+              teamPath(visit, member, '/remove'),
+              html`<h2>Remove</h2>
+                <p>
+                  ${personName(member)} loses access to ${shop.name} with the next page they open.
+                  Keys they made keep working.
+                </p>
+                <button class="danger">Remove from team</button>`,
+            )
+      }`;
   return page(visit, { title: 'Change member', content });
-}
-
-function leaveLink({ shop }: ShopVisit): Html {
-  return html`<p><a href="${shopPath(shop, '/leave')}">Leave ${shop.name}</a></p>`;
-}
-
-function removeForm(visit: ShopVisit, member: Member): Html {
-  return postForm(
-    visit,
-    teamPath(visit, member, '/remove'),
-    html`<h2>Remove</h2>
-      <p>
-        ${personName(member)} loses access to ${visit.shop.name} with the next page they open. Keys
-        they made keep working.
-      </p>
-      <button class="danger">Remove from team</button>`,
-  );
 }
 
 export function leavePage(visit: ShopVisit, members: readonly Member[]): Answer {
