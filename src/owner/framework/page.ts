@@ -6,13 +6,13 @@ import { notFoundPage } from '../message-pages.ts';
 import { ServiceError } from '../../errors.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
-import { type PageInfo, type ShopPageInfo, shopPath } from '../site.ts';
+import { type Path, type PageInfo, type ShopPageInfo, shopPath } from '../site.ts';
 import { page, redirect } from '../ui/page.ts';
 import { choices, periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { withEvents } from '../charts/notes.ts';
-import { type Choices, problemIn } from '../view/choices.ts';
+import { type Choices, joined, problemIn } from '../view/choices.ts';
 import { csvFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert } from '../ui/elements.ts';
@@ -32,8 +32,6 @@ export interface PageWithFile {
   show(parts: OwnerParts, visit: ShopVisit): Promise<Response>;
   file(parts: OwnerParts, visit: ShopVisit): Promise<Response<AnswerBody>>;
 }
-
-type Path = `/app${string}`;
 
 /** What every address of a page of figures says. */
 type AnyView = Pick<View, 'segment' | 'now' | 'problem'>;
@@ -135,14 +133,11 @@ export function definePage<V extends AnyView, Data, Beside = never>(
   function open(parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> {
     const { id } = visit.shop;
     const view = pickers.viewOf(visit.query, parts.clock.now());
-    const problems = [view.problem, problemIn(visit.query, known)].filter(
-      (each) => each !== undefined,
-    );
     let quick: Promise<boolean> | undefined;
     return {
       ...visit,
       parts,
-      view: { ...view, problem: problems.length === 0 ? undefined : problems.join(' ') },
+      view: { ...view, problem: joined([view.problem, problemIn(visit.query, known)]) },
       isQuick: () => (quick ??= parts.store.readRecent(id, ({ analyse }) => isQuick(analyse, id))),
     };
   }
@@ -189,12 +184,8 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       charts.length === 0
         ? undefined
         : problemIn(visit.query, { show: ['a chart', charts.map(({ id }) => id)] });
-    const {
-      text,
-      note,
-      more,
-      problem: also = unknown,
-    } = definition.answer(visit, data, beside, charts);
+    const { text, note, more, ...answer } = definition.answer(visit, data, beside, charts);
+    const also = answer.problem ?? unknown;
     const tables = definition.tables(visit, data).flatMap((each) => drawn(each) ?? []);
     const content = html`${also === undefined ? problem : alert(also)}
       <p class="answer">${text}</p>
@@ -204,13 +195,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       ${definition.rows?.(visit, data, beside)}`;
     const action = html`${pickers.show(visit, path)}
     ${choicesOfSegment && segmentPicker(visit, view.segment, choicesOfSegment, path)}`;
-    return page(visit, {
-      title,
-      content,
-      action,
-      assets,
-      status: isWrong || unknown ? 400 : 200,
-    });
+    return page(visit, { title, content, action, assets, status: isWrong || unknown ? 400 : 200 });
   }
 
   function file(parts: OwnerParts, shopVisit: ShopVisit): Promise<Response<AnswerBody>> {

@@ -249,7 +249,7 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
     </caption>
     <thead>
       <tr>
-        ${shown.map((column) => head(listing, column))}
+        ${shown.map((column) => head(listing, column, column.home))}
       </tr>
     </thead>
     <tbody>
@@ -274,16 +274,10 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
   return list.form?.(visit, content) ?? content;
 }
 
+type Sortable = Pick<Column<never>, 'label' | 'kind' | 'sort'>;
+
 /** With a link that sorts by the column, or turns its order round. A script makes the links to the home of its ids. */
-function head(
-  open: Open,
-  {
-    label,
-    kind,
-    sort,
-    home,
-  }: Pick<Column<never>, 'label' | 'kind' | 'sort'> & { home?: Home['page'] },
-): Html {
+function head(open: Open, { label, kind, sort }: Sortable, home: Home['page'] | undefined): Html {
   const homes = home && html` data-home="${home.href}" data-at="${home.title}"`;
   if (!sort?.every((each) => each in open.orders)) {
     return html`<th scope="col" ${classOf(kind)}${homes}>${label}</th>`;

@@ -15,6 +15,7 @@ import type { ShopVisit } from '../pages.ts';
 import { type LinkedKey, besides, locked, nameOfKey, scopeSentences, showKey } from './list.ts';
 import { allowedDays, daysField } from './policy.ts';
 import {
+  actions,
   choiceField,
   hiddenFields,
   inputField,
@@ -89,8 +90,7 @@ export function rotateKeyPage(
         expires.
       </p>
       ${overlapChoices('The old key expires')} ${expiryField(visit, expiry)}
-      <button>Rotate key</button>
-      <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
+      ${actions(html`<button>Rotate key</button>`, shopPath(shop, '/keys'), 'Keep key')}`,
   );
   return keyForm(visit, 'Rotate key', form, problem);
 }
@@ -138,8 +138,7 @@ export function newKeyPage(
       </fieldset>
       ${networksField(networks, problem?.field === 'networks')}
       ${expiryField(visit, expiry, problem?.field === 'expiry')}
-      <button>Create key</button>
-      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+      ${actions(html`<button>Create key</button>`, shopPath(shop, '/keys'))}`,
   );
   return keyForm(visit, 'Create key', form, problem?.text);
 }
@@ -223,8 +222,7 @@ export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): An
         }
         Requests with this key fail from now on. This cannot be undone. ${besides(visit, key, now)}
       </p>
-      <button class="danger">Revoke key</button>
-      <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
+      ${actions(html`<button class="danger">Revoke key</button>`, shopPath(shop, '/keys'), 'Keep key')}`,
   );
   return page(visit, { title: 'Revoke key?', content });
 }
@@ -240,8 +238,7 @@ export function networksPage(
     visit,
     shopPath(shop, `/keys/${key.id}/networks`),
     html`${headingOf(key)} ${networksField(networks, problem !== undefined)}
-      <button>Save</button>
-      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+    ${actions(html`<button>Save</button>`, shopPath(shop, '/keys'))}`,
   );
   return page(visit, { title: 'Allowed networks', content, problem });
 }

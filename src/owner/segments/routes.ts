@@ -3,7 +3,7 @@ import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
 import { type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import { page, pageHeaders, redirect, returnPath } from '../ui/page.ts';
-import { hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
+import { actions, hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
 import { countInWords } from './picker.ts';
 import { shopPath } from '../site.ts';
 
@@ -28,8 +28,8 @@ export function segmentPages(parts: OwnerParts): OwnerPage[] {
             visit,
             shopPath(visit.shop, base),
             html`${hiddenFields(Object.entries({ query, next }))}
-              ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
-              <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>`,
+            ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
+            ${actions(html`<button>Save segment</button>`, next)}`,
           );
           return page(visit, { title: 'Save segment', content, problem });
         };

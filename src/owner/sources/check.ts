@@ -66,11 +66,10 @@ export function takeOverPart(
   if (foreign.length === 0 && keepers.length === 0) return undefined;
   const from = new Intl.ListFormat('en-GB').format(feeds);
   return html`${keepers.map(
-    (keeper) =>
+    ({ types, account, platform }) =>
       html`<p class="notice risk">
-        The ${namesOf(keeper.types)} of this shop come from ${keeper.platform.title}
-        (${keeper.account}), so those of ${title} will be refused. Disconnect
-        ${keeper.platform.title} first if ${title} is to bring them.
+        The ${namesOf(types)} of this shop come from ${platform.title} (${account}), so those of
+        ${title} will be refused. Disconnect ${platform.title} first if ${title} is to bring them.
       </p>`,
   )}
   ${

@@ -25,7 +25,7 @@ import { type Source, type Sources, isDraft } from './sources.ts';
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { recordPage } from '../record-page.ts';
-import { postForm } from '../ui/fields.ts';
+import { actions, postForm } from '../ui/fields.ts';
 import { shopPath } from '../site.ts';
 
 const base = '/sources';
@@ -101,10 +101,10 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
             ${authorization.scopes.map((scope) => html`<li>${scope}</li>`)}
           </ul>
           <p>Nothing is changed there. You can disconnect at any time.</p>
-          <p class="actions">
-            <a class="button" href="${address}">Continue to ${platform.title}</a>
-            <a href="${shopPath(shop, '/sources')}">Cancel</a>
-          </p>
+          ${actions(
+            html`<a class="button" href="${address}">Continue to ${platform.title}</a>`,
+            shopPath(shop, '/sources'),
+          )}
         </section>`;
         return page(visit, { title: `Connect ${platform.title}`, content });
       },
@@ -254,10 +254,11 @@ function disconnectPage(visit: ShopVisit, source: Source & { state: 'connected' 
       visit,
       `${sources}/${name}/disconnect`,
       html`${consequences}
-        <p class="actions">
-          <button class="danger">${action}</button>
-          <a href="${sources}">${isDraft(source) ? 'Keep it' : 'Stay connected'}</a>
-        </p>`,
+      ${actions(
+        html`<button class="danger">${action}</button>`,
+        sources,
+        isDraft(source) ? 'Keep it' : 'Stay connected',
+      )}`,
     ),
   });
 }

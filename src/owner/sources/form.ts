@@ -17,7 +17,7 @@ import { withoutComments } from '../../mapping/read.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf } from '../pages.ts';
 import { recordPage } from '../record-page.ts';
 import { shopPath } from '../site.ts';
-import { inputField, postForm, textField } from '../ui/fields.ts';
+import { actions, inputField, postForm, textField } from '../ui/fields.ts';
 import { backTo, page } from '../ui/page.ts';
 import {
   type CheckedDraft,
@@ -311,10 +311,10 @@ function formPage(
     visit,
     shopPath(visit.shop, `/sources/${name}/form`),
     html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals)}
-      <p class="actions">
-        <button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>
-        <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
-      </p>`,
+    ${actions(
+      html`<button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>`,
+      shopPath(visit.shop, '/sources'),
+    )}`,
   )} `;
   const status = Object.keys(problems).length > 0 ? 422 : 200;
   const heading = isReplaced ? `${action} of ${title}` : `Connect ${title}`;

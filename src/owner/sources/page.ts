@@ -104,14 +104,23 @@ function card(visit: ShopVisit, source: Source, now: number, problem: Problem | 
   return html`<section class="card source" id="${name}" aria-labelledby="${name}-title">
     <h2 id="${name}-title">${title} <span class="dot ${dot}">${word}</span></h2>
     ${problem && html`<p class="alert" role="alert" id="${name}-problem">${problem.text}</p>`}
-    ${source.state === 'connected' ? connectedPart(visit, source, now) : undefined}
+    ${source.state === 'connected' && connectedPart(visit, source, now)}
     ${
-      source.state === 'free' && source.authorization
-        ? connectForm(visit, source.platform, source.authorization, problem)
-        : undefined
+      source.state === 'free' &&
+      source.authorization &&
+      connectForm(visit, source.platform, source.authorization, problem)
     }
-    ${source.state === 'free' && source.platform.form ? formPart(visit, source.platform) : undefined}
-    ${source.state === 'off' ? offPart(source) : undefined}
+    ${
+      source.state === 'free' &&
+      source.platform.form &&
+      html`<p>${source.platform.form.about}</p>
+        <p class="actions">
+          <a class="button" href="${shopPath(visit.shop, `/sources/${name}/form`)}"
+            >Connect ${title}</a
+          >
+        </p>`
+    }
+    ${source.state === 'off' && offPart(source)}
   </section>`;
 }
 
@@ -142,13 +151,6 @@ function connectForm(
     </form>`;
 }
 
-function formPart({ shop }: ShopVisit, { name, title, form }: Platform): Html {
-  return html`<p>${form?.about}</p>
-    <p class="actions">
-      <a class="button" href="${shopPath(shop, `/sources/${name}/form`)}">Connect ${title}</a>
-    </p>`;
-}
-
 function offPart({ platform, authorization, missing }: Source & { state: 'off' }): Html {
   const { title, form } = platform;
   if (!authorization && !form) {
@@ -160,12 +162,10 @@ function offPart({ platform, authorization, missing }: Source & { state: 'off' }
     <p class="quiet">For the operator: set ${list(missing)}, then restart the service.</p>`;
 }
 
-function list(names: readonly string[]): Html[] {
-  return names.map((name, index) => {
-    const left = names.length - 1 - index;
-    return html`<code>${name}</code>${left === 0 ? '' : left === 1 ? ' and ' : ', '}`;
-  });
-}
+const list = (names: readonly string[]) =>
+  new Intl.ListFormat('en-GB')
+    .formatToParts(names)
+    .map(({ type, value }) => (type === 'element' ? html`<code>${value}</code>` : html`${value}`));
 
 /** The sources that may push records, and how to get one. */
 function pushSection(visit: ShopVisit, sources: readonly PushSourceListing[], now: number): Html {

@@ -6,6 +6,7 @@ import { recordPage } from '../record-page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { backTo, page } from '../ui/page.ts';
 import {
+  actions,
   choiceField,
   hiddenFields,
   inputField,
@@ -142,9 +143,6 @@ function problemOf(name: string, kind: string): string | undefined {
   if (kind !== standard && !isVendor(kind)) return 'Choose what sends, from the list.';
   return nameProblem(name, 'source');
 }
-
-const actions = (button: Html, path: string, otherwise = 'Cancel') =>
-  html`<p class="actions">${button} <a href="${path}">${otherwise}</a></p>`;
 
 const noSecret = 'Paste the secret as the vendor shows it: 8 to 500 characters without spaces.';
 

@@ -7,7 +7,7 @@ import type { ShopVisit } from '../pages.ts';
 import { requiredPath } from '../factors/required.ts';
 import { shopPath } from '../site.ts';
 import { codeBlock, hiddenRest, notice } from '../ui/elements.ts';
-import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
+import { actions, choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { showAgo, showDay, showTime } from '../ui/formats.ts';
 import { page } from '../ui/page.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
@@ -227,8 +227,7 @@ export function leavePage(visit: ShopVisit, members: readonly Member[]): Answer 
             can let you in again.
             ${shops.length === 1 && 'It is your only shop, so your account is deleted, too.'}
           </p>
-          <button class="danger">Leave ${shop.name}</button>
-          <a href="/app/account">Stay</a>`,
+          ${actions(html`<button class="danger">Leave ${shop.name}</button>`, '/app/account', 'Stay')}`,
       );
   return page(visit, { title: `Leave ${shop.name}?`, content });
 }

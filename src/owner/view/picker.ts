@@ -15,9 +15,7 @@ import {
 } from './view.ts';
 import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField } from '../ui/fields.ts';
-import { shopPath } from '../site.ts';
-
-type Path = `/app${string}`;
+import { type Path, shopPath } from '../site.ts';
 
 /** What the picker itself sets, days and a place in a list of the period shown before, and what was done there. */
 const own = new Set(['days', 'period', 'from', 'to', 'compare', 'first', 'last', 'cursor', 'done']);

@@ -5,7 +5,7 @@ import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type Reader, formatDay } from '../ui/formats.ts';
-import { problemIn } from './choices.ts';
+import { joined, problemIn } from './choices.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [7, 30, 90, 365] as const;
@@ -67,10 +67,10 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
   const range = 'problem' in parsed ? ({ days: 30 } as const) : parsed;
   const period = periodOf(range, now);
   const problems = [
-    'problem' in parsed ? parsed.problem : undefined,
+    'problem' in parsed && parsed.problem,
     problemIn(query, { compare: ['a comparison', Object.keys(comparisons)] }),
     of?.problem,
-  ].filter((each) => each !== undefined);
+  ];
   return {
     range,
     comparison,
@@ -81,7 +81,7 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
         : { from: yearEarlier(period.from), until: yearEarlier(period.until) },
     segment: of?.segment,
     now,
-    problem: problems.length === 0 ? undefined : problems.join(' '),
+    problem: joined(problems),
     wrongDates: 'problem' in parsed ? parsed.wrongDates : [],
   };
 }

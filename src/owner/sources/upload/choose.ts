@@ -6,7 +6,7 @@ import { formatBytes } from '../../ui/formats.ts';
 import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { UploadState } from '../../../store/push/uploads.ts';
 import { shopPath } from '../../site.ts';
-import { hiddenFields, inputField, token } from '../../ui/fields.ts';
+import { actions, hiddenFields, inputField, token } from '../../ui/fields.ts';
 
 /** Where an owner chooses a file. @param problem why the last one was not taken */
 export function choosePage(
@@ -34,10 +34,7 @@ export function choosePage(
         },
         html`type="file" accept=".csv,.tsv,.txt,.json,.ndjson,.jsonl,.gz" required`,
       )}
-      <p class="actions">
-        <button>Upload and check</button>
-        <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
-      </p>
+      ${actions(html`<button>Upload and check</button>`, shopPath(visit.shop, '/sources'))}
     </form>
     <details>
       <summary>For your developer</summary>

@@ -74,10 +74,8 @@ export function rehearsalPart(
         ? none
         : html`${figuresTable(visit, rehearsal.figures, `Figures before and after the ${what}`)}
           ${countsTable(visit, rehearsal.counts, 'What would become of the records')}`;
-  return html`<section
-    aria-labelledby="figures-title"
-    ${rehearsal.kind === 'running' && html`data-refresh`}
-  >
+  const refresh = rehearsal.kind === 'running' && html` data-refresh`;
+  return html`<section aria-labelledby="figures-title" ${refresh}>
     <h2 id="figures-title">Figures before and after</h2>
     ${found}
   </section>`;
