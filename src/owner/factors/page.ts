@@ -31,9 +31,8 @@ import { hiddenFields, inputField, nameField, nameProblem, postForm, token } fro
 import { showDay } from '../ui/formats.ts';
 import { page, redirect } from '../ui/page.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
-import { partyOf } from './party.ts';
-import { browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
-import { qrCode } from './qr.ts';
+import { partyOf, browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
+import { encodeQR } from 'qr';
 
 const appPath = `${factorsPath}/app` as const;
 
@@ -283,4 +282,23 @@ function codesPage(visit: OwnerVisit, codes: readonly string[]): Answer {
     </p>
   </section>`;
   return page(visit, { title: 'Recovery codes', content, status: 201 });
+}
+
+/** A QR code, dark on light in both colour schemes, as cameras need it. @param label for screen readers */
+function qrCode(text: string, label: string): Html {
+  const rows = encodeQR(text, 'raw', { border: 2 });
+  const path = rows.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),
+  );
+  return html`<svg
+    role="img"
+    aria-label="${label}"
+    viewBox="0 0 ${rows.length} ${rows.length}"
+    width="220"
+    height="220"
+    shape-rendering="crispEdges"
+  >
+    <rect width="100%" height="100%" fill="#fff" />
+    <path d="${path.join('')}" fill="#000" />
+  </svg>`;
 }

@@ -1,7 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { page } from '../ui/page.ts';
-import { searchForm } from '../ui/search.ts';
+import { page, searchForm } from '../ui/page.ts';
 import { allGuides, guidePath } from '../../docs/guides.ts';
 import { getEntitlements } from '../../operations/get-entitlements.ts';
 import { listPlans } from '../../operations/list-plans.ts';

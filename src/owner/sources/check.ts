@@ -14,9 +14,7 @@ import { shopPath } from '../site.ts';
 import { choiceField, hiddenFields, postForm } from '../ui/fields.ts';
 import { page } from '../ui/page.ts';
 import { plainTable } from '../ui/table.ts';
-import { refusedOf, rehearsalPart, takenOf } from './upload/figures.ts';
-import { firstRecords } from './upload/records.ts';
-import { refusalsPart } from './upload/refusals.ts';
+import { refusedOf, rehearsalPart, takenOf, firstRecords, refusalsPart } from './upload/tables.ts';
 
 const figuresOfPrices = [known.mrr, known.avgSubscriptionValue, known.upcomingRenewalsValue7d];
 

@@ -7,13 +7,19 @@ import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadForm, uploadPath } from './choose.ts';
 import { columnsPart, lacksIn } from './columns.ts';
-import { rehearsalPart, refusedOf, takenOf, typeNames } from './figures.ts';
+import {
+  rehearsalPart,
+  refusedOf,
+  takenOf,
+  typeNames,
+  firstRecords,
+  refusalsOf,
+  refusalsPart,
+} from './tables.ts';
 import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
-import { firstRecords } from './records.ts';
-import { refusalsOf, refusalsPart } from './refusals.ts';
 import { isoDay } from '../../view/view.ts';
 import { page } from '../../ui/page.ts';
 

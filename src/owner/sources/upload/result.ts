@@ -6,8 +6,14 @@ import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadForm, uploadPath } from './choose.ts';
-import { countsTable, figuresTable, refusedOf, takenOf } from './figures.ts';
-import { groupsTable, refusalsPart } from './refusals.ts';
+import {
+  countsTable,
+  figuresTable,
+  refusedOf,
+  takenOf,
+  groupsTable,
+  refusalsPart,
+} from './tables.ts';
 import { undatedNote } from '../sources.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';

@@ -1,19 +1,162 @@
-import { roleNames, roleSentences } from '../../accounts/rights.ts';
+import { ownerIdIn } from '../../acts.ts';
+import { inviteOwner } from '../../accounts/links.ts';
+import { TeamRefusal, endMembership, setRole } from '../../accounts/team.ts';
+import { admitMail } from '../../accounts/throttle.ts';
+import { isEmail, normaliseEmail } from '../../accounts/sign-in.ts';
 import type { Answer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
-import type { Invitation, Member, Person } from '../../store/owners/owners.ts';
+import {
+  type Invitation,
+  type Member,
+  type Person,
+  listInvitations,
+  listMembers,
+} from '../../store/owners/owners.ts';
 import { type Role, roles } from '../../vocabulary.ts';
-import type { ShopVisit } from '../pages.ts';
-import { requiredPath } from '../factors/required.ts';
+import { emailProblem } from '../account/forgotten.ts';
+import { invitationLetter } from '../account/letters.ts';
+import { formatWait } from '../account/refused.ts';
+import { createCookies } from '../cookies.ts';
+import { notFoundPage } from '../message-pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
+import { backTo, redirect, page } from '../ui/page.ts';
+import { roleNames, roleSentences } from '../../accounts/rights.ts';
+import { type Html, html } from '../../http/html.ts';
+import { requiredPath } from '../factors/required.ts';
 import { codeBlock, hiddenRest, notice } from '../ui/elements.ts';
 import { actions, choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { showAgo, showDay, showTime } from '../ui/formats.ts';
-import { page } from '../ui/page.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
 
+const base = '/team';
+
+/** Where the owners of a shop manage who may do what in it, and where any member leaves it. */
+export function teamPages(parts: OwnerParts): OwnerPage[] {
+  const { store, clock, mailer, outbox } = parts;
+  const sql = store.write;
+  const cookies = createCookies(parts);
+  const showTeam = async (visit: ShopVisit, filled?: Filled) => {
+    const { id } = visit.shop;
+    const [members, invitations] = await Promise.all([
+      listMembers(sql, id),
+      listInvitations(sql, id),
+    ]);
+    return teamPage(visit, members, invitations, clock.now(), filled);
+  };
+  /** Shows the team instead, with the reason, if the change is refused. */
+  const changing = async (visit: ShopVisit, change: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await change();
+    } catch (error) {
+      if (!(error instanceof TeamRefusal)) throw error;
+      // A former owner may no longer see the team.
+      if (error.reason === 'not-allowed') return redirect('/app');
+      return showTeam(visit, { problem: error.message });
+    }
+  };
+
+  return [
+    shopPage(base, {
+      right: 'ownership',
+      acts: ['owner_invited'],
+      stepUp: 'form',
+      label: 'Team',
+      hint: 'Members, roles, invitations',
+      navigation: { group: 'Integrate', icon: 'team' },
+      show: async (visit) => showTeam(visit),
+      submit: async (visit, form) =>
+        changing(visit, async () => {
+          const { shop, session } = visit;
+          const renewed = form.get('renew');
+          const pending = renewed === null ? [] : await listInvitations(sql, shop.id);
+          const old = pending.find(({ linkId }) => linkId === renewed);
+          if (renewed !== null && !old) throw new TeamRefusal('over');
+          const email = old?.email ?? normaliseEmail(form.get('email') ?? '');
+          const role = old?.role ?? roles.find((each) => each === form.get('role'));
+          if (!isEmail(email) || !role) {
+            const problem = role ? emailProblem : 'Choose a role.';
+            return showTeam(visit, { email, role, problem, invalid: role ? 'email' : 'role' });
+          }
+          const isMailed = mailer() !== undefined;
+          const from = `shop ${shop.id}`;
+          const waitSeconds = isMailed ? await admitMail(sql, clock, { email, from }) : 0;
+          if (waitSeconds > 0) {
+            const problem = `Too many invitations were sent. Try again in ${formatWait(waitSeconds)}.`;
+            return showTeam(visit, { email, role, problem });
+          }
+          const invitation = { shopId: shop.id, email, role, replaces: old?.linkId ?? '' };
+          const { path, hours } = await inviteOwner(sql, clock, invitation, actorOf(visit));
+          const url = parts.baseUrl() + path;
+          const by = personName(session);
+          outbox.post('an invitation', async () =>
+            invitationLetter(email, { shopName: shop.name, role, by, url }),
+          );
+          return invitedPage(visit, { email, role }, { url, hours }, isMailed);
+        }),
+    }),
+    shopPage(`${base}/:memberId`, {
+      right: 'ownership',
+      acts: ['role_set'],
+      stepUp: 'form',
+      parent: base,
+      async show(visit) {
+        const members = await listMembers(sql, visit.shop.id);
+        const member = members.find(({ ownerId }) => ownerId === visit.params['memberId']);
+        return member ? memberPage(visit, member, members) : notFoundPage(visit);
+      },
+      submit: async (visit, form) =>
+        changing(visit, async () => {
+          const role = roles.find((each) => each === form.get('role'));
+          const ownerId = visit.params['memberId'] ?? '';
+          if (!role) return backTo(visit, `${base}/${ownerId}`);
+          await setRole(sql, clock, { shopId: visit.shop.id, ownerId, role }, actorOf(visit));
+          // With another role, an owner no longer sees the team.
+          if (ownerId === visit.session.ownerId) return redirect(shopPath(visit.shop));
+          return backTo(visit, base, 'role');
+        }),
+    }),
+    shopPage(`${base}/:memberId/remove`, {
+      right: 'ownership',
+      acts: ['owner_removed', 'invitation_withdrawn'],
+      stepUp: 'form',
+      parent: base,
+      submit: async (visit) =>
+        changing(visit, async () => {
+          const ownerId = ownerIdIn(`owner ${visit.params['memberId']}`);
+          if (ownerId === undefined) return notFoundPage(visit);
+          const member = { shopId: visit.shop.id, ownerId };
+          await endMembership(sql, clock, member, actorOf(visit));
+          return backTo(visit, base, 'removed');
+        }),
+    }),
+    shopPage('/leave', {
+      right: 'member',
+      isBeforeFactor: true,
+      acts: ['member_left'],
+      stepUp: 'form',
+      label: 'Leave this shop',
+      parent: '/app/account',
+      show: async (visit) => leavePage(visit, await listMembers(sql, visit.shop.id)),
+      async submit(visit) {
+        const { shop, shops, session } = visit;
+        try {
+          const member = { shopId: shop.id, ownerId: session.ownerId };
+          await endMembership(sql, clock, member, actorOf(visit));
+        } catch (error) {
+          if (!(error instanceof TeamRefusal)) throw error;
+          return leavePage(visit, await listMembers(sql, shop.id));
+        }
+        // With the last shop, the account is gone, too.
+        return shops.length > 1
+          ? redirect('/app/account?done=left')
+          : redirect('/app/sign-in?done=left', cookies.signOut());
+      },
+    }),
+  ];
+}
+
 /** The form of an invitation as it was sent, and what is wrong with it or with another change. */
-export interface Filled {
+interface Filled {
   readonly email?: string;
   readonly role?: Role | undefined;
   readonly problem?: string;
@@ -26,12 +169,12 @@ const notices: ReadonlyMap<string | null, string> = new Map([
 ]);
 
 /** What a member is called: their name, or else their address. */
-export const personName = ({ name, email }: Person) => name ?? email;
+const personName = ({ name, email }: Person) => name ?? email;
 
 const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, rest = '') =>
   shopPath(shop, `/team/${ownerId}${rest}`);
 
-export function teamPage(
+function teamPage(
   visit: ShopVisit,
   members: readonly Member[],
   invitations: readonly Invitation[],
@@ -146,7 +289,7 @@ function invitationForm(visit: ShopVisit, { email = '', role, invalid }: Filled)
 }
 
 /** The only page that shows the link. It is the direct response to the form, so the link is stored nowhere. */
-export function invitedPage(
+function invitedPage(
   visit: ShopVisit,
   { email, role }: { readonly email: string; readonly role: Role },
   { url, hours }: { readonly url: string; readonly hours: number },
@@ -174,7 +317,7 @@ export function invitedPage(
 const isOnlyOwner = (member: Pick<Member, 'ownerId'>, members: readonly Member[]) =>
   members.every(({ role, ownerId }) => (role === 'owner') === (ownerId === member.ownerId));
 
-export function memberPage(visit: ShopVisit, member: Member, members: readonly Member[]): Answer {
+function memberPage(visit: ShopVisit, member: Member, members: readonly Member[]): Answer {
   const { name, email, role } = member;
   const { shop, session } = visit;
   const who = html`<p>${name !== null && html`${name}, `}${email}</p>`;
@@ -210,7 +353,7 @@ export function memberPage(visit: ShopVisit, member: Member, members: readonly M
   return page(visit, { title: 'Change member', content });
 }
 
-export function leavePage(visit: ShopVisit, members: readonly Member[]): Answer {
+function leavePage(visit: ShopVisit, members: readonly Member[]): Answer {
   const { shop, shops, session } = visit;
   const isHeld = isOnlyOwner(session, members);
   const content = isHeld
