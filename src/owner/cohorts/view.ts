@@ -82,10 +82,11 @@ export function cohortQuery(view: Omit<CohortView, 'now' | 'problem'>): Record<s
 /** @param rest of the path after `/cohorts` */
 export function cohortPath(
   shop: Shop,
-  query: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, number | undefined>>,
   rest = '',
-): `/app${string}` {
-  const text = new URLSearchParams(query).toString();
+) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return shopPath(shop, `/cohorts${rest}${text === '' ? '' : `?${text}`}`);
 }
 

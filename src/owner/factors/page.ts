@@ -7,22 +7,11 @@ import {
   readCode,
   stepOf,
 } from '../../accounts/factors/codes.ts';
-import {
-  type FactorParts,
-  addFactor,
-  kindOf,
-  removeFactor,
-  replaceCodes,
-} from '../../accounts/factors/factors.ts';
+import { addFactor, kindOf, removeFactor, replaceCodes } from '../../accounts/factors/factors.ts';
 import { verifyCreation } from '../../accounts/factors/passkeys.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import {
-  type Factor,
-  type RecoveryCodes,
-  countRecoveryCodes,
-  listFactors,
-} from '../../store/owners/factors.ts';
+import { type Factor, countRecoveryCodes, listFactors } from '../../store/owners/factors.ts';
 import { factorLetter } from '../account/letters.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
@@ -39,19 +28,10 @@ const appPath = `${factorsPath}/app` as const;
 /** Where owners add and remove second factors, some of which replace their password. */
 export function factorPages(parts: OwnerParts): OwnerPage[] {
   const { accounts, clock } = parts;
-  const { sql } = accounts;
-  const { sealing }: Pick<FactorParts, 'sealing'> = factorParts(parts);
+  const { sealing } = factorParts(parts);
 
-  const show = async (visit: OwnerVisit, problem?: string, name = ''): Promise<Answer> => {
-    const { ownerId } = visit.session;
-    const [factors, codes] = await Promise.all([
-      listFactors(sql, ownerId),
-      countRecoveryCodes(sql, ownerId),
-    ]);
-    const party = partyOf(visit.request, parts);
-    const content = factorsContent(visit, factors, codes, party, problem !== undefined, name);
-    return page(visit, { title: 'Second factor', content, assets: ['passkeys'], problem });
-  };
+  const show = (visit: OwnerVisit, problem?: string, name?: string) =>
+    factorsPage(parts, visit, problem, name);
 
   /** Adds a factor, and tells its owner by mail. With the first one, shows the recovery codes. */
   async function add(visit: OwnerVisit, factor: Parameters<typeof addFactor>[2]): Promise<Answer> {
@@ -147,17 +127,22 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['removed', 'Removed.'],
 ]);
 
-function factorsContent(
+/** @param name of the passkey that is to be added */
+async function factorsPage(
+  parts: OwnerParts,
   visit: OwnerVisit,
-  factors: readonly Factor[],
-  codes: RecoveryCodes,
-  party: ReturnType<typeof partyOf>,
-  isInvalid: boolean,
-  name: string,
-): Html {
+  problem?: string,
+  name = '',
+): Promise<Answer> {
+  const { ownerId } = visit.session;
+  const [factors, codes] = await Promise.all([
+    listFactors(parts.accounts.sql, ownerId),
+    countRecoveryCodes(parts.accounts.sql, ownerId),
+  ]);
+  const party = partyOf(visit.request, parts);
   const demanding = visit.shops.find(({ id }) => String(id) === visit.query.get('required'));
   const isDemanded = demanding !== undefined && factors.length === 0;
-  return html`
+  const content = html`
     ${notice(notices.get(visit.query.get('done')))}
     ${notice(
       isDemanded
@@ -189,7 +174,7 @@ function factorsContent(
                 ${postForm(
                   visit,
                   `${factorsPath}/passkey`,
-                  html`${nameField(name, 'Such as the device that keeps it.', isInvalid)}
+                  html`${nameField(name, 'Such as the device that keeps it.', problem !== undefined)}
                   ${passkeyButton('create', 'Add passkey', 'passkey')}`,
                   '',
                 )}
@@ -219,6 +204,7 @@ function factorsContent(
       </section>`
     }
   `;
+  return page(visit, { title: 'Second factor', content, assets: ['passkeys'], problem });
 }
 
 function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {

@@ -92,14 +92,9 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
         const browser = browserOf(parts, visit);
         const from = visitorIn(visit);
         const failed = async (ownerId: string) => {
-          const what = 'second_factor_failed' as const;
-          const happened = {
-            at: new Date(clock.now()),
-            by: from.by,
-            what,
-            target: `owner ${ownerId}`,
-          };
-          await sql.begin((tx) => appendForOwner(tx, ownerId, { ...happened, isLimited: true }));
+          const what = 'second_factor_failed';
+          const act = { at: new Date(clock.now()), by: from.by, target: `owner ${ownerId}` };
+          await sql.begin((tx) => appendForOwner(tx, ownerId, { ...act, what, isLimited: true }));
         };
         const used =
           browser && (await verifyUse(accounts, browser, form.get('passkey') ?? '', failed));

@@ -208,21 +208,13 @@ export function definePage<V extends AnyView, Data, Beside = never>(
         definition.read(visit),
         asked === whyId ? definition.why?.read(visit) : undefined,
       ]);
-      const exhibits =
-        data === undefined
-          ? []
-          : [
-              ...definition.tables(visit, data),
-              ...(await Promise.all(
-                definition
-                  .charts(visit, data)
-                  .filter(({ id }) => id === asked)
-                  .map(async (each) =>
-                    chartExhibit(shop, await withEvents(parts.store.write, visit, each)),
-                  ),
-              )),
-              ...(why ? [why] : []),
-            ];
+      if (data === undefined) return notFoundPage(visit);
+      const chart = definition.charts(visit, data).find(({ id }) => id === asked);
+      const exhibits = [
+        ...definition.tables(visit, data),
+        ...(chart ? [chartExhibit(shop, await withEvents(parts.store.write, visit, chart))] : []),
+        ...(why ? [why] : []),
+      ];
       const exhibit =
         files.by === undefined ? exhibits[0] : exhibits.find(({ id }) => id === asked);
       if (!exhibit) return notFoundPage(visit);

@@ -77,9 +77,11 @@ function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string):
 export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
-  expiry: Expiry = expiryOf(visit.shop, key),
-  problem?: string,
+  filled: { readonly expiry: Expiry; readonly problem?: string | undefined } = {
+    expiry: expiryOf(visit.shop, key),
+  },
 ): Answer {
+  const { expiry, problem } = filled;
   const { shop } = visit;
   const form = postForm(
     visit,

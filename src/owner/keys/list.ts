@@ -38,8 +38,6 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['policy', 'Saved. New and rotated keys follow it.'],
 ]);
 
-const noRequests: HourlyRequests = new Map();
-
 /** A key with those beside which it works, or has worked, during a rotation. */
 export interface LinkedKey extends KeyListing {
   /** That replaces it. */
@@ -96,8 +94,11 @@ export async function keysPage(
   ]);
   const people = await listPeople(store.write, entries);
   const live = keys.filter((key) => isLive(key, now));
+  const longer = live
+    .filter((key) => outlives(shop, key))
+    .map(({ name, lastFour }) => `${name} …${lastFour}`);
   const inactive = keys.filter((key) => !isLive(key, now));
-  const use = (key: KeyListing) => usageChart(visit, requests.get(key.id) ?? noRequests, now);
+  const use = (key: KeyListing) => usageChart(visit, requests.get(key.id) ?? new Map(), now);
   const { hasApiAccess } = tiers[shop.tier];
   const action =
     hasApiAccess && opens(visit, '/keys/new')
@@ -127,7 +128,20 @@ export async function keysPage(
         ${keyTable(visit, inactive, now)}
       </section>`
     }
-    ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live, refused?.policy)}
+    ${
+      hasApiAccess &&
+      opens(visit, '/keys/policy') &&
+      html`<section>
+        <h2>Life of keys</h2>
+        ${
+          longer.length !== 0 &&
+          html`<p>
+            Made before, and valid for longer: ${longer.join(', ')}. Rotate them to end that.
+          </p>`
+        }
+        ${policyForm(visit, refused?.policy)}
+      </section>`
+    }
     ${
       entries.length !== 0 &&
       html`<section>
@@ -245,24 +259,6 @@ function scopeList(scopes: readonly Scope[]): Html {
   return html`<ul class="scopes">
     ${scopes.map((scope) => html`<li>${scopeSentences[scope]} <code>${scope}</code></li>`)}
   </ul>`;
-}
-
-function policySection(
-  visit: ShopVisit,
-  live: readonly KeyListing[],
-  refused: KeyPolicy | undefined,
-): Html {
-  const names = live
-    .filter((key) => outlives(visit.shop, key))
-    .map(({ name, lastFour }) => `${name} …${lastFour}`);
-  return html`<section>
-    <h2>Life of keys</h2>
-    ${
-      names.length !== 0 &&
-      html`<p>Made before, and valid for longer: ${names.join(', ')}. Rotate them to end that.</p>`
-    }
-    ${policyForm(visit, refused)}
-  </section>`;
 }
 
 const hourMilliseconds = 3_600_000;

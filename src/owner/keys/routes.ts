@@ -160,7 +160,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
             ? 'Choose when the old key expires.'
             : expiryProblem(form, shop);
         if (problem !== undefined || overlap === undefined) {
-          return rotateKeyPage(visit, key, expiry, problem);
+          return rotateKeyPage(visit, key, { expiry, problem });
         }
         const samples = await sampleTexts(parts, visit);
         const newExpiresAt = expiryAfter(expiry, clock);

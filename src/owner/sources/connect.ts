@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { may } from '../../accounts/rights.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
-import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
+import type { Platform } from '../../platforms/platform.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { hastenSync } from '../../store/feeds/platforms.ts';
-import type { Shop } from '../../store/shops.ts';
 import { notFoundPage } from '../message-pages.ts';
 import {
   type OwnerPage,
@@ -38,19 +37,6 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   const show = (visit: ShopVisit, problem?: Problem) => sourcesPage(parts, sources, visit, problem);
   const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
   const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
-
-  /** @returns what went wrong; undefined if the shop is connected */
-  const connect = (
-    { platform, authorization }: { platform: Platform; authorization: Authorization },
-    visit: OwnerVisit,
-    shop: Shop,
-    answer: AuthorizationAnswer,
-  ) =>
-    sources.attempt(platform, actorOf(visit), async (connecting) => {
-      const { baseUrl, context } = connecting;
-      const granted = { ...answer, shop: shop.id, baseUrl };
-      await connectShop(connecting, shop, await authorization.exchange(granted, context));
-    });
 
   return [
     shopPage(base, {
@@ -149,7 +135,11 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
               reason: `it is connected to ${known.account}`,
               text: `This shop is connected to ${known.account}. Disconnect it first.`,
             }
-          : await connect({ platform, authorization }, visit, shop, answer);
+          : await sources.attempt(platform, actorOf(visit), async (connecting) => {
+              const { baseUrl, context } = connecting;
+              const granted = { ...answer, shop: shop.id, baseUrl };
+              await connectShop(connecting, shop, await authorization.exchange(granted, context));
+            });
         if (!problem) {
           log.info(fields, 'shop connected');
           return backTo({ shop }, base, 'connected');

@@ -29,13 +29,10 @@ const base = '/sso';
 const maxLength = 500;
 
 /** Where owners set up the issuer that signs in people of their mail domain. */
-export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): OwnerPage[] {
+export function ssoSettingsPages(parts: OwnerParts): OwnerPage[] {
+  const { accounts, clock } = parts;
   const { sql, sso } = accounts;
-  const show = async (visit: ShopVisit, problem?: Problem) => {
-    const provider = await findSsoProvider(sql, visit.shop.id);
-    const redirectUri = baseUrl() + callbackPath(visit.shop.id);
-    return settingsPage(visit, provider, redirectUri, sso.canStore, problem);
-  };
+  const show = (visit: ShopVisit, problem?: Problem) => settingsPage(parts, visit, problem);
   /** Makes a change and enters it in the audit log, unless nothing changed. */
   const act = (
     visit: ShopVisit,
@@ -192,14 +189,14 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['removed', 'Single sign-on is removed.'],
 ]);
 
-function settingsPage(
+async function settingsPage(
+  { accounts, baseUrl }: OwnerParts,
   visit: ShopVisit,
-  provider: SsoProvider | undefined,
-  redirectUri: string,
-  canStore: boolean,
-  problem: Problem | undefined,
-): Answer {
+  problem?: Problem,
+): Promise<Answer> {
   const { shop } = visit;
+  const provider = await findSsoProvider(accounts.sql, shop.id);
+  const redirectUri = baseUrl() + callbackPath(shop.id);
   const entered = problem?.form;
   const valueOf = (name: string, stored: string | null | undefined) =>
     entered ? (entered.get(name) ?? '') : (stored ?? '');
@@ -250,7 +247,7 @@ function settingsPage(
   const record = provider && recordOf(provider);
   const content = html`${!problem && notice(notices.get(visit.query.get('done')))}
   ${
-    canStore
+    accounts.sso.canStore
       ? postForm(visit, shopPath(shop, base), form)
       : html`<p>
           The operator of this service has to set CREDENTIALS_KEY first, which encrypts the client

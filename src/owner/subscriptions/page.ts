@@ -38,15 +38,28 @@ import { type TableColumn, plainTable } from '../ui/table.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 
-/** @param interval undefined if the subscription was deleted in the meantime */
-function subscriptionPage(
-  visit: HomesVisit,
-  subscription: SubscriptionDetail,
-  standing: Standing,
-  timeline: Timeline,
-  interval: Interval | undefined,
-  now: number,
-): Answer {
+/** Whether a subscription entitles its customer, its details, and everything that happened to it. */
+async function subscriptionPage(parts: OwnerParts, shopVisit: ShopVisit): Promise<Answer> {
+  const { shop, params } = shopVisit;
+  const subscription = await find(parts, shopVisit, readId(params['subscriptionId'] ?? ''));
+  if (!subscription) return notFoundPage(shopVisit);
+  const { subscriptionId: id, customerId } = subscription;
+  const now = parts.clock.now();
+  const [[timeline, intervals], visit] = await Promise.all([
+    parts.store.readRecent(shop.id, ({ subscriptions }) =>
+      Promise.all([
+        findTimeline(subscriptions, shop.id, id, now),
+        listIntervals(subscriptions, shop.id, [id]),
+      ]),
+    ),
+    withHomes(parts, shopVisit, [
+      ['subscription', id],
+      ['customer', customerId],
+    ]),
+  ]);
+  const { standing } = timeline;
+  // It may have been deleted in the meantime.
+  if (!standing) return notFoundPage(shopVisit);
   const content = html`
     <p class="standing">
       ${state(statusLabels[standing.status])}
@@ -66,7 +79,7 @@ function subscriptionPage(
     }
     <div class="columns">
       <div>
-        ${details(visit, subscription, standing, interval, now)}
+        ${details(visit, subscription, standing, intervals.get(id), now)}
         ${statusHistory(visit, subscription, standing, timeline)}
       </div>
       <div>
@@ -76,9 +89,9 @@ function subscriptionPage(
     </div>
   `;
   return page(visit, {
-    title: `Subscription ${showId(visit, 'subscription', subscription.subscriptionId)}`,
+    title: `Subscription ${showId(visit, 'subscription', id)}`,
     content,
-    action: homeLink(visit, 'subscription', subscription.subscriptionId, 'button'),
+    action: homeLink(visit, 'subscription', id, 'button'),
   });
 }
 
@@ -278,34 +291,9 @@ export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
     shopPage('/subscriptions/:subscriptionId', {
       right: 'figures',
       parent: '/subscriptions',
-      show: (visit) => showSubscription(parts, visit),
+      show: (visit) => subscriptionPage(parts, visit),
     }),
   ];
-}
-
-async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
-  const { store, clock } = parts;
-  const { shop, params } = visit;
-  const subscription = await find(parts, visit, readId(params['subscriptionId'] ?? ''));
-  if (!subscription) return notFoundPage(visit);
-  const { subscriptionId: id, customerId } = subscription;
-  const now = clock.now();
-  const [[timeline, intervals], named] = await Promise.all([
-    store.readRecent(shop.id, ({ subscriptions }) =>
-      Promise.all([
-        findTimeline(subscriptions, shop.id, id, now),
-        listIntervals(subscriptions, shop.id, [id]),
-      ]),
-    ),
-    withHomes(parts, visit, [
-      ['subscription', id],
-      ['customer', customerId],
-    ]),
-  ]);
-  const { standing } = timeline;
-  // It may have been deleted in the meantime.
-  if (!standing) return notFoundPage(visit);
-  return subscriptionPage(named, subscription, standing, timeline, intervals.get(id), now);
 }
 
 /** @returns undefined if there is none with this number */

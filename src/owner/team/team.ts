@@ -35,14 +35,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, mailer, outbox } = parts;
   const sql = store.write;
   const cookies = createCookies(parts);
-  const showTeam = async (visit: ShopVisit, filled?: Filled) => {
-    const { id } = visit.shop;
-    const [members, invitations] = await Promise.all([
-      listMembers(sql, id),
-      listInvitations(sql, id),
-    ]);
-    return teamPage(visit, members, invitations, clock.now(), filled);
-  };
+  const showTeam = (visit: ShopVisit, filled?: Filled) => teamPage(parts, visit, filled);
   /** Shows the team instead, with the reason, if the change is refused. */
   const changing = async (visit: ShopVisit, change: () => Promise<Answer>): Promise<Answer> => {
     try {
@@ -174,14 +167,17 @@ const personName = ({ name, email }: Person) => name ?? email;
 const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, rest = '') =>
   shopPath(shop, `/team/${ownerId}${rest}`);
 
-function teamPage(
+async function teamPage(
+  { store, clock }: OwnerParts,
   visit: ShopVisit,
-  members: readonly Member[],
-  invitations: readonly Invitation[],
-  now: number,
   filled: Filled = {},
-): Answer {
+): Promise<Answer> {
   const { problem } = filled;
+  const [members, invitations] = await Promise.all([
+    listMembers(store.write, visit.shop.id),
+    listInvitations(store.write, visit.shop.id),
+  ]);
+  const now = clock.now();
   const content = html`
     ${!problem && notice(notices.get(visit.query.get('done')))}
     <section>
