@@ -264,13 +264,8 @@ function formPage(
   const { platform } = source;
   const { name, title, form } = platform;
   const isReplaced = !isNew(source);
-  const fieldOf = ({
-    name: key,
-    label,
-    hint,
-    isSecret,
-    isJson,
-  }: ConnectForm['fields'][number]): Html => {
+  const fieldOf = (field: ConnectForm['fields'][number]): Html => {
+    const { name: key, label, hint, isSecret, isJson } = field;
     const id = `${name}-${key}`;
     const text = problems[key];
     const isKept = isSecret && stored !== undefined;
