@@ -164,6 +164,9 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
   const operation = firstOperation(scopes);
   const texts = textsFor(operation, samples);
   const mcpUrl = `${baseUrl}/api/mcp`;
+  // Leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a link to
+  // a page's own address leads to in the page's place: going back then passes it, and does not ask for the form again.
+  const done = html`<a class="button" href="${visit.request.url}">Done</a>`;
   const content = html`
     ${notice(
       old &&
@@ -200,12 +203,9 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     </section>
     <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
       ${choiceField(html`type="checkbox"`, 'I have copied the key, and can leave this page')}
-      <a class="button" href="${visit.request.url}">Done</a>
+      ${done}
     </div>
   `;
-  // “Done” leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a
-  // link to a page's own address leads to in the page's place: going back then passes it, and does not ask for the form
-  // again.
   const title = old ? 'Key rotated' : 'Key created';
   return page(visit, { title, content, assets: ['developers'], status: 201 });
 }
