@@ -1,15 +1,12 @@
 import type { Answer } from '../http/answer.ts';
 import { type Html, html } from '../http/html.ts';
-import { page } from './ui/page.ts';
+import { type AnyVisit, page } from './ui/page.ts';
 import { type MemberShop, type Visit, shopPath } from './site.ts';
 import { type ShopRight, rights, roleNames } from '../accounts/rights.ts';
 import type { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import { conditionNames } from '../metrics/segments/segment.ts';
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
-
-/** A visit that may be to one of the shops. */
-type AnyVisit = Visit & { readonly shop?: MemberShop };
 
 /** @param visit for a page with the frame of signed-in owners, and of the shop */
 function messagePage(

@@ -2,14 +2,14 @@ import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { restV1 } from '../../operations/versions.ts';
-import { locked } from '../keys/list.ts';
+import { createKeyLink, locked } from '../keys/list.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { codeBlock } from '../ui/elements.ts';
 import { keyVariable, languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from './snippets.ts';
 import { developerPage } from './frame.ts';
 import { firstOperation, requestUrl, restBase, sampleTexts, textsFor } from './requests.ts';
-import { opens, shopPath } from '../site.ts';
+import { shopPath } from '../site.ts';
 
 const documents = [
   ['/docs', 'Guides and reference'],
@@ -72,9 +72,6 @@ async function startPage(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
       </ul>
     </section>
   `;
-  const action =
-    hasApiAccess && opens(visit, '/keys/new')
-      ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
-      : undefined;
+  const action = createKeyLink(visit);
   return developerPage(visit, { title: 'Developers', tab: 'start', content, action });
 }

@@ -100,10 +100,7 @@ export async function keysPage(
   const inactive = keys.filter((key) => !isLive(key, now));
   const use = (key: KeyListing) => usageChart(visit, requests.get(key.id) ?? new Map(), now);
   const { hasApiAccess } = tiers[shop.tier];
-  const action =
-    hasApiAccess && opens(visit, '/keys/new')
-      ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
-      : undefined;
+  const action = createKeyLink(visit);
   const content = html`
     ${notice(noticeFor(visit, keys, now))} ${!hasApiAccess && locked(visit)}
     <section>
@@ -182,6 +179,12 @@ function noticeFor(visit: ShopVisit, keys: readonly LinkedKey[], now: number): H
   }
   ${besides(visit, key, now)}`;
 }
+
+/** Undefined where the tier, or the visitor's role, creates none. */
+export const createKeyLink = (visit: ShopVisit) =>
+  tiers[visit.shop.tier].hasApiAccess && opens(visit, '/keys/new')
+    ? html`<a class="button" href="${shopPath(visit.shop, '/keys/new')}">Create key</a>`
+    : undefined;
 
 /** Explains that the tier does not include API keys. */
 export function locked({ shop }: ShopVisit): Html {

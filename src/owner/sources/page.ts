@@ -11,7 +11,7 @@ import { connectedPart, connectionState, keepersPart } from './connected.ts';
 import { type Source, type Sources, arrivals, undatedNote } from './sources.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { page } from '../ui/page.ts';
-import { uploadSection } from './upload/choose.ts';
+import { uploadSection } from './upload/stages.ts';
 import { countOf, showAgo, showTime, showDay } from '../ui/formats.ts';
 import { tiers } from '../../access/tiers.ts';
 import { overlapUntil } from '../../push/sources.ts';

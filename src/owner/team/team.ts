@@ -184,7 +184,13 @@ async function teamPage(
       ${plainTable(
         members,
         [
-          ['Member', (member) => nameCell(visit, member), 'head'],
+          [
+            'Member',
+            (member) =>
+              html`${personName(member)} ${member.ownerId === visit.session.ownerId && '(you)'}
+              ${member.name !== null && html`<br /><span class="quiet">${member.email}</span>`}`,
+            'head',
+          ],
           ['Role', ({ role }) => roleNames[role]],
           ['Since', ({ since }) => showDay(visit, since)],
           ['Last seen', ({ seenAt }) => (seenAt ? showAgo(seenAt, now) : 'Not in 90 days')],
@@ -207,12 +213,6 @@ async function teamPage(
     >Second factor</a
   >`;
   return page(visit, { title: 'Team', content, action, problem });
-}
-
-function nameCell({ session }: ShopVisit, member: Member): Html {
-  const { ownerId, name, email } = member;
-  return html`${personName(member)} ${ownerId === session.ownerId && '(you)'}
-  ${name !== null && html`<br /><span class="quiet">${email}</span>`}`;
 }
 
 function invitationSection(

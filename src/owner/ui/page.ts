@@ -35,7 +35,8 @@ interface PageParts {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-type AnyVisit = (Visit & { readonly shop?: MemberShop }) | undefined;
+/** A visit that may be to one of the shops. */
+export type AnyVisit = Visit & { readonly shop?: MemberShop };
 
 /** Headers of every page under /app. */
 export const pageHeaders = {
@@ -50,7 +51,7 @@ export const pageHeaders = {
 } as const;
 
 /** A page; where it is in the navigation is what the registry says of the page visited. */
-export function page(visit: AnyVisit, parts: PageParts): Answer {
+export function page(visit: AnyVisit | undefined, parts: PageParts): Answer {
   return {
     status: parts.status ?? (parts.problem === undefined ? 200 : 422),
     headers: { 'content-type': 'text/html; charset=utf-8', ...pageHeaders, ...parts.headers },
@@ -81,7 +82,7 @@ export function returnPath(asked: string | null): `/app${string}` {
     : '/app';
 }
 
-function frame(visit: AnyVisit, parts: PageParts): Html {
+function frame(visit: AnyVisit | undefined, parts: PageParts): Html {
   const { title, content, action, problem, assets: names = [] } = parts;
   const { session, shops = [], site = [], page: visited } = visit ?? {};
   // With several shops, only a page about one of them says which shop to show.

@@ -5,7 +5,7 @@ import { type Html, html } from '../../../http/html.ts';
 import { type Keeper, namesOf, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
-import { removeForm, uploadForm, uploadPath } from './choose.ts';
+import { removeForm, uploadForm, uploadPath } from './stages.ts';
 import { columnsPart, lacksIn } from './columns.ts';
 import {
   rehearsalPart,

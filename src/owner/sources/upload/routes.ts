@@ -8,10 +8,16 @@ import { noteExport } from '../../framework/page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../../pages.ts';
 import { backTo, redirect } from '../../ui/page.ts';
 import { formatBytes } from '../../ui/formats.ts';
-import { choosePage, uploadPath } from './choose.ts';
+import {
+  choosePage,
+  uploadPath,
+  hasEnded,
+  progressPage,
+  refusedFile,
+  resultPage,
+} from './stages.ts';
 import { readColumns } from './columns.ts';
 import { previewPage } from './preview.ts';
-import { hasEnded, progressPage, refusedFile, resultPage } from './result.ts';
 import { isoDay, parseDay } from '../../view/view.ts';
 
 const base = '/sources/file';
