@@ -8,7 +8,7 @@ import { dimensionsOf, explainedFigures } from '../src/metrics/explain/question.
 import { listDays } from '../src/metrics/history.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
-import { readFlow } from '../src/owner/cancel-flow/flow.ts';
+import { readFlow } from '../src/owner/cancel-flow/page.ts';
 import { readChurn } from '../src/owner/churn/page.ts';
 import { readDashboard } from '../src/owner/dashboard/dashboard.ts';
 import { viewOf } from '../src/owner/view/view.ts';

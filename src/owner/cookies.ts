@@ -52,14 +52,11 @@ export function createCookies({ baseUrl }: { baseUrl(): string }) {
   };
 }
 
-export function parseTheme(value = ''): Theme {
-  return Object.hasOwn(themes, value) ? (value as Theme) : 'system';
-}
+export const parseTheme = (value = '') =>
+  Object.hasOwn(themes, value) ? (value as Theme) : 'system';
 
 /** The value of a cookie, if it has the format of our secrets. */
-export function parseSecret(value: string | undefined): string | undefined {
-  return value !== undefined && /^[\w-]{43}$/.test(value) ? value : undefined;
-}
+export const parseSecret = (value = '') => (/^[\w-]{43}$/.test(value) ? value : undefined);
 
 /** Whether a form was sent from one of our pages, according to the browser's headers. */
 export function isOwnForm(
@@ -77,13 +74,10 @@ export function isOwnForm(
 
 const bytes = 32;
 
-function expected(cookie: string): Buffer {
-  return createHmac('sha256', cookie).update('form').digest();
-}
+const expected = (cookie: string) => createHmac('sha256', cookie).update('form').digest();
 
-function mask(secret: Buffer, by: Buffer): Buffer {
-  return Buffer.from(secret.map((byte, index) => byte ^ (by[index] ?? 0)));
-}
+const mask = (secret: Buffer, by: Buffer) =>
+  Buffer.from(secret.map((byte, index) => byte ^ (by[index] ?? 0)));
 
 /**
  * The CSRF token of a page's forms, derived from a cookie. Different on each page, so that the sizes of

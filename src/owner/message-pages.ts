@@ -1,15 +1,12 @@
 import type { Answer } from '../http/answer.ts';
 import { type Html, html } from '../http/html.ts';
-import { page } from './ui/page.ts';
+import { type AnyVisit, page } from './ui/page.ts';
 import { type MemberShop, type Visit, shopPath } from './site.ts';
 import { type ShopRight, rights, roleNames } from '../accounts/rights.ts';
 import type { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import { conditionNames } from '../metrics/segments/segment.ts';
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
-
-/** A visit that may be to one of the shops. */
-type AnyVisit = Visit & { readonly shop?: MemberShop };
 
 /** @param visit for a page with the frame of signed-in owners, and of the shop */
 function messagePage(
@@ -59,32 +56,27 @@ export function roleLacksPage(
   );
 }
 
-export function crossSitePage(): Answer {
-  return messagePage(
-    'Nothing was changed',
-    'This form was not sent from a page of this service. Open the page here, then try again.',
-    403,
-  );
-}
+/** For a form that is refused. */
+const nothingChanged = (text: string, status = 403, wayOn?: Html) =>
+  messagePage('Nothing was changed', text, status, undefined, wayOn);
 
-export function expiredFormPage(): Answer {
-  return messagePage(
-    'Nothing was changed',
-    'The page with this form has expired, or cookies are disabled. Reload it, then try again.',
-    403,
+export const crossSitePage = () =>
+  nothingChanged(
+    'This form was not sent from a page of this service. Open the page here, then try again.',
   );
-}
+
+export const expiredFormPage = () =>
+  nothingChanged(
+    'The page with this form has expired, or cookies are disabled. Reload it, then try again.',
+  );
 
 /** @param signIn where to sign in, and then open the form again */
-export function signedOutPage(signIn: string): Answer {
-  return messagePage(
-    'Nothing was changed',
+export const signedOutPage = (signIn: string) =>
+  nothingChanged(
     'You were signed out before this form was sent. Sign in, then fill it in again.',
     403,
-    undefined,
     html`<a href="${signIn}">Sign in</a>`,
   );
-}
 
 /** @param maxBytes how large the form may be */
 export function unreadablePage(
@@ -92,8 +84,7 @@ export function unreadablePage(
   maxBytes: number,
 ): Answer {
   const isLarge = status === 413;
-  const answer = messagePage(
-    'Nothing was changed',
+  const answer = nothingChanged(
     isLarge
       ? `This form takes at most ${maxBytes / 1024} KB, and what you entered is longer. Go back and shorten it.`
       : 'This form could not be read. Reload the page, then try again.',
@@ -105,13 +96,8 @@ export function unreadablePage(
     : { ...answer, headers: { ...answer.headers, connection } };
 }
 
-export function busyPage(): Answer {
-  return messagePage(
-    'Busy',
-    'Too many people are signing in right now. Try again in a minute.',
-    503,
-  );
-}
+export const busyPage = () =>
+  messagePage('Busy', 'Too many people are signing in right now. Try again in a minute.', 503);
 
 export function failurePage(requestId: string): Answer {
   const text = `Something failed on our side. Try again. If it keeps happening, send this request ID to the operator of this service: ${requestId}`;

@@ -75,12 +75,15 @@ export function opens(
   return page !== undefined && may(role, page.right);
 }
 
-export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
+/** An address of these pages. */
+export type Path = `/app${string}`;
+
+export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): Path {
   return `/app/shops/${id}${rest}`;
 }
 
 /** @param shop undefined on pages of no shop, which lead to none of a shop */
-export function addressOf(page: PageInfo, shop: Pick<Shop, 'id'> | undefined): `/app${string}` {
+export function addressOf(page: PageInfo, shop: Pick<Shop, 'id'> | undefined): Path {
   return isOfShop(page) ? `/app/shops/${shop?.id}${page.path}` : (page.path as '/app');
 }
 

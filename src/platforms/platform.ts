@@ -274,7 +274,7 @@ export interface Authorization {
   ): Promise<Credentials>;
 }
 
-export interface AuthorizationAnswer {
+interface AuthorizationAnswer {
   readonly account: string;
   readonly code: string;
   readonly state: string;

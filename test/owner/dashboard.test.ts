@@ -146,12 +146,15 @@ describe('the dashboard', () => {
       const table =
         text.slice(text.indexOf(`<small>${titled}</small>`)).split('</table>', 1)[0] ?? '';
       const cells = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
-        [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) =>
-          cell
-            .replace(/<[^>]*>/g, '')
-            .replace(/[\u00A0\u2009]/g, ' ')
-            .trim(),
-        ),
+        row
+          .split(/<t[hd][^>]*>/)
+          .slice(1)
+          .map((cell) =>
+            cell
+              .replace(/<[^>]*>/g, '')
+              .replace(/[\u00A0\u2009]/g, ' ')
+              .trim(),
+          ),
       );
       return cells.find(([first]) => first === time);
     };

@@ -174,9 +174,7 @@ onOneDatabase('the figures of the recovery page', (open) => {
       );
       const [figure = ''] = /<h2 id="recovered">.*?<\/figure>/s.exec(page) ?? [];
       const bars = [
-        ...figure.matchAll(
-          /<th scope="row">\s*<a href="([^"]*)".*?<td>(\d+)<\/td>\s*<td>(\d+)<\/td>/gs,
-        ),
+        ...figure.matchAll(/<th scope="row">\s*<a href="([^"]*)".*?<td>(\d+)<td>(\d+)/gs),
       ];
       const counts = bars.map(([, , recovered, gone]) => Number(recovered) + Number(gone));
       assert.equal(

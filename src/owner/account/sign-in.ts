@@ -4,41 +4,34 @@ import type { Visit } from '../site.ts';
 import { notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { type Refused, signIn } from '../../accounts/sign-in.ts';
-import { type Accounts, endSession } from '../../accounts/sessions.ts';
+import { endSession } from '../../accounts/sessions.ts';
 import { ssoChoices } from '../sso/sign-in.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
-import type { RelyingParty } from '../../accounts/factors/passkeys.ts';
-import { partyOf } from '../factors/party.ts';
-import { passkeyButton } from '../factors/proof.ts';
+import { partyOf, passkeyButton } from '../factors/proof.ts';
 import { arrive, passkeySignInPath } from '../factors/second-step.ts';
 import { explainRefusal } from './refused.ts';
 import { visitorIn } from './visitor.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts } = parts;
-  const { sso } = accounts;
   const cookies = createCookies(parts);
   return [
     publicPage('/app/sign-in', {
       acts: ['signed_in', 'sign_in_failed', 'sign_in_locked', 'unknown_sign_in_failed'],
       async show(visit) {
         const next = returnPath(visit.query.get('next'));
-        return visit.session
-          ? redirect(next)
-          : signInPage(visit, { next, sso, party: partyOf(visit.request, parts) });
+        return visit.session ? redirect(next) : signInPage(parts, visit, next);
       },
       async submit(visit, form) {
         const email = form.get('email') ?? '';
         const password = form.get('password') ?? '';
         const next = returnPath(form.get('next'));
         const result = await signIn(accounts, { ...visitorIn(visit), email, password });
-        if (result.kind !== 'right') {
-          const party = partyOf(visit.request, parts);
-          return signInPage(visit, { next, sso, party, refused: result, email });
-        }
-        return arrive(cookies, result, next);
+        return result.kind === 'right'
+          ? arrive(cookies, result, next)
+          : signInPage(parts, visit, next, email, result);
       },
     }),
     ownerPage('/app/sign-out', {
@@ -79,17 +72,16 @@ const aboutService = html`<section class="about">
   </ul>
 </section>`;
 
-interface SignInPage {
-  readonly sso: Accounts['sso'];
-  /** The page to open after signing in. */
-  readonly next: string;
-  /** What browsers know the service as; why there are no passkeys, if there are none. */
-  readonly party: RelyingParty | string;
-  readonly refused?: Refused;
-  readonly email?: string;
-}
-
-function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: SignInPage): Answer {
+/** @param next the page to open after signing in */
+function signInPage(
+  parts: OwnerParts,
+  visit: Visit,
+  next: string,
+  email = '',
+  refused?: Refused,
+): Answer {
+  const { sso } = parts.accounts;
+  const party = partyOf(visit.request, parts);
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`

@@ -64,7 +64,7 @@ test('draws where bars of the period before ended, and lists their values', () =
   );
   assert.match(markup, /<small>Lost<\/small> <span class="headline">6 lost<\/span>/);
   assert.match(markup, /Lost, before/);
-  assert.match(markup, /<td>1<\/td> ?<td>2<\/td>/);
+  assert.match(markup, /<td>1<td>2/);
 });
 
 test('draws the period before as a line, and leaves out what cannot be known', () => {
@@ -73,7 +73,7 @@ test('draws the period before as a line, and leaves out what cannot be known', (
     series: [{ name: 'Rate', values: [null, 2, 3], before: [1, 1, 1] }],
   });
   assert.equal(count('class="line before"'), 1);
-  assert.match(markup, /<td>–<\/td> ?<td>1<\/td>/);
+  assert.match(markup, /<td>–<td>1/);
   assert.match(markup, /class="line " d="M1\.5,/);
 });
 
@@ -102,7 +102,7 @@ test('says the last values where lines end, one above the other, and marks what 
     ['8', '28'],
   );
   assert.match(ends, /<circle cx="50%"/);
-  assert.match(markup, /<td>2<\/td><td>99<\/td> <td>Prices changed<\/td>/);
+  assert.match(markup, /<td>2<td>99<td>Prices changed/);
   assert.equal(count('<circle'), 1);
   // Beside each other, values of several bars would not fit.
   assert.doesNotMatch(

@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { csvLink } from '../framework/csv.ts';
 import { day } from '../../metrics/bounds.ts';
 import { hiddenRest } from '../ui/elements.ts';
-import { classOf } from '../ui/table.ts';
+import { type TableColumn, classOf, plainTable } from '../ui/table.ts';
 import type { Tone } from '../ui/labels.ts';
 
 export interface Chart extends Plot {
@@ -108,31 +108,19 @@ function link(href: string | undefined, text: string): HtmlValue {
   return href === undefined ? text : html`<a href="${href}">${text}</a>`;
 }
 
-function table({ series, times, timeHeading, hrefs, notes, format }: Chart): Html {
-  const columns = columnsOf(series);
-  const rows = times.map(
-    ({ full }, index) =>
-      html`<tr>
-        <th scope="row">${link(hrefs?.[index], full)}</th>
-        ${columns.map(
-          (each) => html`<td>${link(each.hrefs?.[index], show(each.values[index], format))}</td>`,
-        )}
-        ${notes && html`<td>${notes[index]}</td>`}
-      </tr>`,
+const table = ({ series, times, timeHeading, hrefs, notes, format }: Chart): Html =>
+  plainTable(
+    [...times.keys()],
+    [
+      [timeHeading, (index) => link(hrefs?.[index], times[index]?.full ?? ''), 'head'],
+      ...columnsOf(series).map((each): TableColumn<number> => [
+        each.name,
+        (index) => link(each.hrefs?.[index], show(each.values[index], format)),
+      ]),
+      ...(notes ? [['Noted', (index: number) => notes[index]] as const] : []),
+    ],
+    { look: 'data' },
   );
-  return html`<table class="data">
-    <thead>
-      <tr>
-        <th scope="col">${timeHeading}</th>
-        ${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}
-        ${notes && html`<th scope="col">Noted</th>`}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
-}
 
 /** A value that cannot be known is null. */
 type Value = number | null;

@@ -23,11 +23,18 @@ function explore({ plot, label, names, times, first, hrefAt }) {
   let touched;
 
   // Beside the drawing, whose bars are links and so may not be within a slider.
-  const slider = document.createElement('div');
-  slider.className = 'slider';
-  const tip = document.createElement('div');
-  tip.className = 'tip';
-  tip.setAttribute('aria-hidden', 'true');
+  const slider = Object.assign(document.createElement('div'), {
+    className: 'slider',
+    role: 'slider',
+    tabIndex: 0,
+    ariaValueMin: '0',
+    ariaValueMax: String(last),
+  });
+  slider.setAttribute('aria-labelledby', label);
+  const tip = Object.assign(document.createElement('div'), {
+    className: 'tip',
+    ariaHidden: 'true',
+  });
   plot.append(slider, tip);
 
   const select = (index, isShown) => {
@@ -36,11 +43,8 @@ function explore({ plot, label, names, times, first, hrefAt }) {
     const known = values.map((value, of) => [names[of], value]).filter(([, value]) => value);
     cursor.setAttribute('transform', `translate(${selected} 0)`);
     cursor.classList.toggle('on', isShown);
-    slider.setAttribute('aria-valuenow', selected);
-    slider.setAttribute(
-      'aria-valuetext',
-      `${when}: ${known.map((each) => each.join(' ')).join(', ')}`,
-    );
+    slider.ariaValueNow = String(selected);
+    slider.ariaValueText = `${when}: ${known.map((each) => each.join(' ')).join(', ')}`;
     tip.classList.toggle('on', isShown);
     if (!isShown) return;
     tip.replaceChildren(
@@ -55,11 +59,6 @@ function explore({ plot, label, names, times, first, hrefAt }) {
     tip.style.left = `${Math.min(Math.max(beside, 0), Math.max(room, 0))}px`;
   };
 
-  slider.setAttribute('role', 'slider');
-  slider.setAttribute('aria-labelledby', label);
-  slider.setAttribute('tabindex', '0');
-  slider.setAttribute('aria-valuemin', '0');
-  slider.setAttribute('aria-valuemax', last);
   select(first, false);
 
   // A link where the pointer is, since one for each bar would be most of the page.

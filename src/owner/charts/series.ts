@@ -1,6 +1,6 @@
 import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type View, daysPath } from '../view/view.ts';
+import { type View, viewPath } from '../view/view.ts';
 import { dateFormat, localeOf, numberFormat, countFormat, moneyFormat } from '../ui/formats.ts';
 import type { Chart, Grain, Tick, Time, Series } from './chart.ts';
 import { shopDigitsOf } from '../../money.ts';
@@ -89,7 +89,9 @@ export function overTime<Row extends Dated>(
     spansOf: <Other extends Dated>(others: readonly Other[]) => spansOf(others, grain),
     /** The pages of what happened in each of its times. */
     rows: (path: string, filter?: Readonly<Record<string, string>>) =>
-      frame.times.map((time) => daysPath(shopPath(visit.shop, path), visit.view, time, filter)),
+      frame.times.map(({ first, last }) =>
+        viewPath(shopPath(visit.shop, path), visit.view, { ...filter, first, last }),
+      ),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   showTime,
 } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
+import { joined } from '../view/choices.ts';
 import { choices } from '../view/picker.ts';
 import { pricesKnown, segmentOf } from '../view/view.ts';
 import { findPricesSince } from '../../metrics/history.ts';
@@ -55,17 +56,17 @@ const pickers: Pickers<CohortView> = {
   show(visit) {
     const { measure, unit, months, segment } = visit.view;
     const offered = Object.entries(measures).filter(([name]) => !segment || name !== 'gross');
-    const links = (label: string, name: string, shown: string, all: readonly [string, string][]) =>
-      choices(visit, { name, label, shown, initial: all[0]?.[0] }, all);
+    const ofMonths = monthCounts.map((each) => [String(each), `${each} months`] as const);
+    const links = (
+      label: string,
+      name: string,
+      shown: string,
+      all: readonly (readonly [string, string])[],
+    ) => choices(visit, { name, label, shown, initial: all[0]?.[0] }, all);
     return html`<div class="picker">
       ${links('Measure', 'of', measure, offered)}
       ${links('Unit', 'as', unit, Object.entries(units))}
-      ${links(
-        'Months',
-        'months',
-        String(months),
-        monthCounts.map((each) => [String(each), `${each} months`]),
-      )}
+      ${links('Months', 'months', String(months), ofMonths)}
     </div>`;
   },
   problem: ({ view }) => alert(view.problem),
@@ -182,20 +183,8 @@ function pairForm(visit: Visit, found: readonly Cohort[], compared: Comparison |
   });
   return html`<form class="choose" method="get" action="${cohortPath(shop, {})}">
     ${hiddenFields(Object.entries(others))}
-    ${selectField({
-      id: 'a',
-      label: 'Compare',
-      none: 'Newest',
-      selected: chosen[0],
-      options: months,
-    })}
-    ${selectField({
-      id: 'b',
-      label: 'With',
-      none: 'The one before',
-      selected: chosen[1],
-      options: months,
-    })}
+    ${selectField({ id: 'a', label: 'Compare', none: 'Newest', selected: chosen[0], options: months })}
+    ${selectField({ id: 'b', label: 'With', none: 'The one before', selected: chosen[1], options: months })}
     <button class="plain">Show</button>
   </form>`;
 }
@@ -281,21 +270,17 @@ function problemOf(
   const obstacles = obstaclesTo(found, view, view.now).map(
     ({ month, obstacle }) => `${name(month)} cannot be compared: ${reasons[obstacle]}.`,
   );
-  const problems = [...(view.problem === undefined ? [] : [view.problem]), ...obstacles];
-  if (problems.length === 0) return undefined;
+  const problem = joined([view.problem, ...obstacles]);
   const [first, second] = compared?.cohorts ?? [];
   const shown = first && second && `This compares ${name(first.month)} with ${name(second.month)}.`;
-  return [...problems, ...(shown ? [shown] : [])].join(' ');
+  return problem && joined([problem, shown]);
 }
 
 /** Which of two cohorts is better, in words, if that can be said. */
 function answer(visit: Visit, comparison: Comparison): Html {
   const { measure } = visit.view;
-  const {
-    cohorts: [first, second],
-    since,
-    shares: [a, b],
-  } = comparison;
+  const { cohorts: pair, since, shares } = comparison;
+  const [[first, second], [a, b]] = [pair, shares];
   const name = monthFormat(visit, 'long');
   const rate = ({ customers }: Cohort, share: number) =>
     formatRate(visit, rateOf(measure, share, customers));

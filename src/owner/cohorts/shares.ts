@@ -67,9 +67,8 @@ export function isChance({ cohorts: [first, second], shares: [a, b] }: Compariso
 }
 
 /** Those with too few customers to be judged. */
-export function smallOnes({ cohorts }: Comparison): Cohort[] {
-  return cohorts.filter(({ customers }) => customers < minCases);
-}
+export const smallOnes = ({ cohorts }: Comparison) =>
+  cohorts.filter(({ customers }) => customers < minCases);
 
 /** After so many months, cohorts are compared by default. */
 const usualMonths = 3;

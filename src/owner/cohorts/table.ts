@@ -113,13 +113,5 @@ export function membersPath(
 ): `/app${string}` | undefined {
   const { plan, ...others } = segment;
   if (Object.keys(others).length > 0) return undefined;
-  return cohortPath(
-    visit.shop,
-    {
-      ...(plan === undefined ? {} : { plan: String(plan) }),
-      ...(since === undefined ? {} : { kept: String(since) }),
-      ...(gone === undefined ? {} : { gone: String(gone) }),
-    },
-    `/${month}/customers`,
-  );
+  return cohortPath(visit.shop, { plan, kept: since, gone }, `/${month}/customers`);
 }

@@ -1,6 +1,6 @@
 import { type Segment, parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { Shop } from '../../store/shops.ts';
-import { problemIn } from '../view/choices.ts';
+import { joined, problemIn } from '../view/choices.ts';
 import { dateFormat, localeOf } from '../ui/formats.ts';
 import { type Visit, shopPath } from '../site.ts';
 
@@ -45,9 +45,9 @@ export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
     as: ['a unit', Object.keys(units)],
   });
   const problems = [
-    ...(problem === undefined ? [] : [problem]),
-    ...(isUnknown ? ['Gross revenue is not known for segments. This is net revenue.'] : []),
-    ...(unknown === undefined ? [] : [unknown]),
+    problem,
+    isUnknown && 'Gross revenue is not known for segments. This is net revenue.',
+    unknown,
     ...['a', 'b']
       .map(text)
       .filter((each) => each !== '' && !isMonth(each))
@@ -58,7 +58,7 @@ export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
     measure: isUnknown ? 'revenue' : measure,
     unit: known(units, 'as') ?? defaults.unit,
     segment,
-    problem: problems.length === 0 ? undefined : problems.join(' '),
+    problem: joined(problems),
     pair: [month('a'), month('b')],
     now,
   };
@@ -82,10 +82,11 @@ export function cohortQuery(view: Omit<CohortView, 'now' | 'problem'>): Record<s
 /** @param rest of the path after `/cohorts` */
 export function cohortPath(
   shop: Shop,
-  query: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, number | undefined>>,
   rest = '',
-): `/app${string}` {
-  const text = new URLSearchParams(query).toString();
+) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return shopPath(shop, `/cohorts${rest}${text === '' ? '' : `?${text}`}`);
 }
 

@@ -1,25 +1,19 @@
 import { day } from '../../metrics/bounds.ts';
-import type { UploadView } from '../../push/upload/uploads.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { type SyncProblem, listSyncProblems } from '../../platforms/keeper.ts';
-import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
+import { listPushSources } from '../../store/push/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { countOf, showDay, showTime } from '../ui/formats.ts';
 import { opens, shopPath } from '../site.ts';
 
-/** What may need an owner's attention, apart from the figures. */
-export interface Concerns {
-  readonly problems: readonly SyncProblem[];
-  readonly keys: readonly KeyListing[];
-  readonly upload: UploadView | undefined;
-  readonly pushSources: readonly PushSourceListing[];
-}
+export type Concerns = Awaited<ReturnType<typeof readConcerns>>;
 
+/** What may need an owner's attention, apart from the figures. */
 export async function readConcerns(
   { store, uploads, clock }: Pick<OwnerParts, 'store' | 'uploads' | 'clock'>,
   shopId: number,
-): Promise<Concerns> {
+) {
   const [problems, keys, upload, pushSources] = await Promise.all([
     listSyncProblems(store.write, shopId),
     listKeys(store.write, shopId),
@@ -37,8 +31,8 @@ interface Item {
   readonly path: string;
 }
 
-const item = (text: HtmlValue, link: string, path: string): Item => ({
-  tone: 'risk',
+const item = (text: HtmlValue, link: string, path: string, tone: Item['tone'] = 'risk'): Item => ({
+  tone,
   text,
   link,
   path,
@@ -127,5 +121,5 @@ function syncProblem(
     paused: html`The app is no longer installed at ${title}, so nothing new arrives.`,
     failing: html`Fetching data from ${title} fails at the moment. We keep trying.`,
   };
-  return { tone: 'lost', text: texts[kind], link: 'See what to do', path: `/sources#${name}` };
+  return item(texts[kind], 'See what to do', `/sources#${name}`, 'lost');
 }

@@ -115,23 +115,13 @@ function judge(
   return { judgement: isJudged ? (isBetter ? 'better' : 'worse') : undefined, significance };
 }
 
-/** How the values and changes of figures are written. */
-export interface Words {
-  /** @param of how many cases a share is of: of few, it is written as how many of how many */
-  value(figure: Pick<Figure, 'format'>, value: number, of?: number): string;
-  /** An amount in whole units, unless it is small. */
-  about(amount: number): string;
-  /** How often something is billed, such as “every 2 months”. */
-  every(interval: Interval): string;
-  /** The size of a change; an arrow or a verb says its direction. */
-  change(figure: Pick<Figure, 'format'>, change: Pick<Change, 'kind' | 'by'>): string;
-  /** Why a period is not compared. @param firstDay the time of the shop's earliest data, epoch milliseconds */
-  beginning(firstDay: number): string;
-}
+export type Words = ReturnType<typeof wordsOf>;
 
-export function wordsOf(visit: ReaderOf): Words {
+/** How the values and changes of figures are written. */
+export function wordsOf(visit: ReaderOf) {
   const locale = localeOf(visit);
-  const value: Words['value'] = (figure, amount, of) =>
+  /** @param of how many cases a share is of: of few, it is written as how many of how many */
+  const value = (figure: Pick<Figure, 'format'>, amount: number, of?: number) =>
     of === undefined
       ? formatFigure(visit, figure, amount)
       : formatRate(visit, { share: amount, of });
@@ -140,7 +130,8 @@ export function wordsOf(visit: ReaderOf): Words {
     const { format } = numberFormat(locale, options);
     return amount < unit / 2 ? `<${format(unit)}` : format(amount);
   };
-  const change: Words['change'] = (figure, { kind, by }) => {
+  /** The size of a change; an arrow or a verb says its direction. */
+  const change = (figure: Pick<Figure, 'format'>, { kind, by }: Pick<Change, 'kind' | 'by'>) => {
     const amount = Math.abs(by);
     if (kind === 'relative') {
       const maximumFractionDigits = amount < 0.1 ? 1 : 0;
@@ -152,7 +143,8 @@ export function wordsOf(visit: ReaderOf): Words {
   };
   return {
     value,
-    about: (amount) =>
+    /** An amount in whole units, unless it is small. */
+    about: (amount: number) =>
       amount < 100
         ? formatMoney(visit, amount)
         : numberFormat(locale, {
@@ -160,9 +152,10 @@ export function wordsOf(visit: ReaderOf): Words {
             currency: visit.shop.currency,
             maximumFractionDigits: 0,
           }).format(amount),
-    every: (interval) => everyInterval(visit, interval),
+    every: (interval: Interval) => everyInterval(visit, interval),
     change,
-    beginning: (firstDay) => dataBegins(visit, firstDay),
+    /** Why a period is not compared. @param firstDay the time of the shop's earliest data, epoch milliseconds */
+    beginning: (firstDay: number) => dataBegins(visit, firstDay),
   };
 }
 

@@ -46,26 +46,19 @@ function arriving(visit: ShopVisit, title: string): Html {
     }`;
 }
 
-interface Way {
-  readonly title: string;
-  readonly text: string;
-  readonly link: string;
-  readonly path: `/app${string}`;
-}
-
 /** How data can come into a shop that has none. */
 function waysIn(visit: ShopVisit, sources: readonly Source[]): Html {
   const { shop } = visit;
   if (!opens(visit, '/sources')) return html`<p>${sourcesLink(visit)}</p>`;
   const path = shopPath(shop, '/sources');
-  const ways: Way[] = [
+  const ways = [
     ...sources
       .filter(({ state }) => state === 'free')
       .map(({ platform: { name, title } }) => ({
         title: `From ${title}`,
         text: 'Subscriptions, plans and payments arrive by themselves.',
         link: `Connect ${title}`,
-        path: `${path}#${name}` as const,
+        path: `${path}#${name}`,
       })),
     {
       title: 'From a file',
@@ -79,7 +72,7 @@ function waysIn(visit: ShopVisit, sources: readonly Source[]): Html {
             title: 'From your own systems',
             text: 'An address that takes your records, for your developer, together with its secret.',
             link: 'Create push source',
-            path: `${path}/push/new` as const,
+            path: `${path}/push/new`,
           },
         ]
       : []),
@@ -90,7 +83,7 @@ function waysIn(visit: ShopVisit, sources: readonly Source[]): Html {
           html`<li>
             <h3>${way.title}</h3>
             <p>${way.text}</p>
-            <a class="button ${index === 0 ? '' : 'second'}" href="${way.path}">${way.link}</a>
+            <a class="button ${index === 0 ? '' : 'plain'}" href="${way.path}">${way.link}</a>
           </li>`,
       )}
     </ul>

@@ -3,7 +3,7 @@ import { feedsOf, platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
-import type { Exhibit } from '../framework/exhibits.ts';
+import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 import { type Sources, arrivals, lastArrival } from '../sources/sources.ts';
 import { opens, shopPath } from '../site.ts';
@@ -11,15 +11,19 @@ import { day } from '../../metrics/bounds.ts';
 import { sumLeft } from '../churn/left.ts';
 import { showMoney } from '../framework/columns.ts';
 import type { RowSum } from '../framework/list.ts';
-import { countOf, showTime } from '../ui/formats.ts';
-import { viewPath } from '../view/view.ts';
+import { countOf, showTime, countFormat } from '../ui/formats.ts';
+import { type Comparison, viewPath } from '../view/view.ts';
 import { attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
-import { growthChart, reasonsTable } from './charts.ts';
-import { type Dashboard, readDashboard } from './dashboard.ts';
+import { type Dashboard, type DashboardDay, type Figures, readDashboard } from './dashboard.ts';
 import { emptyOverview } from './empty.ts';
 import { allFigures, figureRows, heroFigures } from './figures.ts';
 import { howMade, verdict } from './verdict.ts';
+import type { Chart } from '../charts/chart.ts';
+import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow.ts';
+import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
+import { sessionOutcomes } from '../../vocabulary.ts';
 
 /** The figures of a shop, and what needs attention. */
 export const overview = (sources: Sources) =>
@@ -46,7 +50,7 @@ export const overview = (sources: Sources) =>
     },
     charts: (visit, data) => [growthChart(visit, data)],
     tables: (visit, data) => [figuresTable(visit, data), reasonsTable(visit, data)],
-    rows,
+    rows: notes,
     async empty(visit, found) {
       const { shop } = visit;
       const listed = await sources.list(shop.id);
@@ -82,7 +86,8 @@ function showLeft(visit: FiguresVisit, { count, worth }: RowSum<number>): Html {
   </p>`;
 }
 
-function rows(visit: FiguresVisit, { summary, feeds, firstDay }: Dashboard): Html {
+/** How new the data is. */
+function notes(visit: FiguresVisit, { summary, feeds, firstDay }: Dashboard): Html {
   const { shop, view } = visit;
   const receivedAt = lastArrival(feeds);
   const link = html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>`;
@@ -130,4 +135,102 @@ function figuresTable(visit: FiguresVisit, data: Dashboard): Exhibit {
 /** Whether a platform has been read in part, but never completely. */
 function isFirstSync({ feed, completedAt }: FeedStatus): boolean {
   return completedAt === null && platforms.some((each) => feedsOf(each).sync === feed);
+}
+
+/** What a chart is compared with. */
+const befores: Readonly<Record<Comparison, string>> = {
+  before: 'Period before',
+  year: 'Year before',
+};
+
+/** Who came and who left, beside each other: what no card has. */
+function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
+  const { view, history, historyBefore, earlier } = data;
+  const { counts } = unitsOf(visit);
+  const held = Math.max(data.summary.newSubscribers30d, data.summary.cancelled30d);
+  const { spans, frame, span, rows, spansOf } = overTime(visit, history, held);
+  const spansBefore = historyBefore && spansOf(historyBefore);
+  const totals = ({ summary }: Pick<Figures, 'summary'>) =>
+    `${counts.format(summary.newSubscribers30d)} new, ${counts.format(summary.cancelled30d)} cancelled`;
+  const kind = (
+    name: string,
+    tone: Chart['series'][number]['tone'],
+    figure: string,
+    byDay: (day: DashboardDay) => number,
+  ) => ({
+    ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
+    hrefs: rows('/subscriptions', { figure }),
+  });
+  return {
+    id: 'chart-growth',
+    title: 'New and cancelled',
+    ...frame,
+    ...counts,
+    caption: `Per ${span}, UTC. New customers, subscriptions cancelled and not back`,
+    marks: 'bars',
+    series: [
+      kind('New', 'new', 'new', (each) => each.newSubscribers),
+      kind('Cancelled', 'lost', 'cancelled', (each) => each.cancelled),
+    ],
+    headline: {
+      now: totals(data),
+      before: historyBefore && `${befores[view.comparison]}: ${totals(earlier)}`,
+    },
+  };
+}
+
+const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
+
+/** Cancellation reasons and their outcomes. */
+function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard): Exhibit {
+  const format = countFormat(visit);
+  const saved = reasons.reduce((sum, row) => sum + row.saved, 0);
+  const sessions = shopPath(visit.shop, '/cancel-flow/sessions');
+  const most = Math.max(...reasons.map(totalOf), 1);
+  return tableExhibit<ReasonRow>({
+    id: 'reasons',
+    title: html`<small>Reasons and outcomes of the cancel flow</small>
+      <span class="headline"
+        >${countOf(visit, bases.sessionsEnded, 'session ended', 'sessions ended')}, ${format(saved)}
+        saved</span
+      >`,
+    caption:
+      'Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not counted',
+    look: 'parts reasons',
+    isWide: true,
+    narrow: 'stacks',
+    rows: reasons,
+    none: reasons.length === 0 ? 'No cancel-flow sessions from this period have ended.' : undefined,
+    columns: [
+      {
+        label: 'Reason',
+        kind: 'head',
+        cell: ({ reason }) => reasonLabels[reason],
+        href: ({ reason }) => viewPath(sessions, visit.view, { reason, outcome: 'ended' }),
+        file: { Reason: ({ reason }) => reasonLabels[reason] },
+      },
+      {
+        label: '',
+        kind: 'bar',
+        cell: (row) =>
+          bar(
+            sessionOutcomes.map((outcome) => ({
+              tone: outcomeLabels[outcome][1],
+              count: row[outcome],
+            })),
+            most,
+          ),
+      },
+      ...sessionOutcomes.map((outcome) => {
+        const [label, tone] = outcomeLabels[outcome];
+        return {
+          label,
+          tone,
+          cell: (row: ReasonRow) => format(row[outcome]),
+          sets: { outcome },
+          file: { [label]: (row: ReasonRow) => row[outcome] },
+        };
+      }),
+    ],
+  });
 }

@@ -1,5 +1,5 @@
 import type { Answer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import { languageCookies } from '../../reference/languages.ts';
 import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { page } from '../ui/page.ts';
@@ -16,18 +16,11 @@ const developerTabs = {
   requests: { path: '/developers/requests', label: 'Requests' },
 } as const;
 
-interface DeveloperPage {
-  readonly title: string;
-  readonly tab: keyof typeof developerTabs;
-  readonly content: Html;
-  readonly action?: Html | undefined;
-  readonly problem?: string | undefined;
-  readonly status?: number;
-}
-
 /** A page for developers, with links to the others. */
-export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
-  const { title, tab, action, problem, status } = parts;
+export function developerPage(
+  visit: ShopVisit,
+  { tab, ...parts }: Parameters<typeof page>[1] & { readonly tab: keyof typeof developerTabs },
+): Answer {
   const { shop } = visit;
   const links = Object.entries(developerTabs).map(
     ([name, { path, label }]) =>
@@ -38,7 +31,7 @@ export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   const content = html`<div class="filters" role="navigation" aria-label="Developers">${links}</div>
     ${parts.content}`;
   return {
-    ...page(visit, { title, content, action, problem, status, assets: ['developers'] }),
+    ...page(visit, { ...parts, content, assets: ['developers'] }),
     cookies: languageCookies(visit.request),
   };
 }

@@ -2,21 +2,14 @@ import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { restV1 } from '../../operations/versions.ts';
-import { locked } from '../keys/list.ts';
+import { createKeyLink, locked } from '../keys/list.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { codeBlock } from '../ui/elements.ts';
 import { keyVariable, languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from './snippets.ts';
 import { developerPage } from './frame.ts';
-import {
-  firstOperation,
-  requestUrl,
-  restBase,
-  sampleTexts,
-  type Texts,
-  textsFor,
-} from './requests.ts';
-import { opens, shopPath } from '../site.ts';
+import { firstOperation, requestUrl, restBase, sampleTexts, textsFor } from './requests.ts';
+import { shopPath } from '../site.ts';
 
 const documents = [
   ['/docs', 'Guides and reference'],
@@ -32,13 +25,15 @@ export const startPages = (parts: OwnerParts): OwnerPage[] => [
     label: 'Developers',
     hint: 'Get started',
     navigation: { group: 'Integrate', icon: 'keys' },
-    show: async (visit) => startPage(visit, parts.baseUrl(), await sampleTexts(parts, visit)),
+    show: (visit) => startPage(parts, visit),
   }),
 ];
 
 /** Where an integration starts: address, request, agents, documentation. */
-function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
+async function startPage(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
   const { shop } = visit;
+  const baseUrl = parts.baseUrl();
+  const samples = await sampleTexts(parts, visit);
   const { hasApiAccess } = tiers[shop.tier];
   const operation = firstOperation([]);
   const url = requestUrl(baseUrl, operation, textsFor(operation, samples));
@@ -77,9 +72,6 @@ function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
       </ul>
     </section>
   `;
-  const action =
-    hasApiAccess && opens(visit, '/keys/new')
-      ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
-      : undefined;
+  const action = createKeyLink(visit);
   return developerPage(visit, { title: 'Developers', tab: 'start', content, action });
 }

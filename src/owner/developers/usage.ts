@@ -17,9 +17,6 @@ const periods = {
 
 type Period = keyof typeof periods;
 
-const isPeriod = (text: string | null): text is Period =>
-  text !== null && Object.hasOwn(periods, text);
-
 const hourMilliseconds = 3_600_000;
 
 /** How often each key was used. */
@@ -29,39 +26,22 @@ export const usagePages = (parts: OwnerParts): OwnerPage[] => [
     label: 'Usage',
     hint: 'Developers',
     section: '/developers',
-    async show(visit) {
-      const text = visit.query.get('period');
-      const known = { period: ['a period', Object.keys(periods)] } as const;
-      const problem = problemIn(visit.query, known);
-      const now = Math.floor(parts.clock.now() / hourMilliseconds);
-      const show = async (period: Period) => {
-        const since = now - periods[period].hours + 1;
-        const requests = await listAnsweredRequests(parts.store.write, visit.shop.id, since);
-        // Unless the last day was asked for, a longer period is shown where it has none.
-        if (requests.length === 0 && !isPeriod(text) && period === '24h') return show('30d');
-        return usagePage(visit, { period, keys, requests, problem });
-      };
-      const keys = await listKeyChoices(parts, visit.shop.id);
-      return show(isPeriod(text) ? text : '24h');
-    },
+    show: (visit) => usagePage(parts, visit),
   }),
 ];
 
-function usagePage(
-  visit: ShopVisit,
-  {
-    period,
-    keys,
-    requests,
-    problem,
-  }: {
-    readonly period: Period;
-    readonly keys: readonly KeyListing[];
-    readonly requests: Awaited<ReturnType<typeof listAnsweredRequests>>;
-    readonly problem: string | undefined;
-  },
-): Answer {
-  const { shop } = visit;
+async function usagePage(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
+  const { shop, query } = visit;
+  const names = Object.keys(periods) as Period[];
+  const problem = problemIn(query, { period: ['a period', names] });
+  const now = Math.floor(parts.clock.now() / hourMilliseconds);
+  const read = (period: Period) =>
+    listAnsweredRequests(parts.store.write, shop.id, now - periods[period].hours + 1);
+  const asked = names.find((each) => each === query.get('period'));
+  const [keys, found] = await Promise.all([listKeyChoices(parts, shop.id), read(asked ?? '24h')]);
+  // Unless the last day was asked for, a longer period is shown where it has none.
+  const period = asked ?? (found.length === 0 ? '30d' : '24h');
+  const requests = !asked && period === '30d' ? await read(period) : found;
   const links = Object.entries(periods).map(
     ([name, { label }]) =>
       html`<a

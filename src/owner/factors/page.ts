@@ -7,22 +7,11 @@ import {
   readCode,
   stepOf,
 } from '../../accounts/factors/codes.ts';
-import {
-  type FactorParts,
-  addFactor,
-  kindOf,
-  removeFactor,
-  replaceCodes,
-} from '../../accounts/factors/factors.ts';
+import { addFactor, kindOf, removeFactor, replaceCodes } from '../../accounts/factors/factors.ts';
 import { verifyCreation } from '../../accounts/factors/passkeys.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import {
-  type Factor,
-  type RecoveryCodes,
-  countRecoveryCodes,
-  listFactors,
-} from '../../store/owners/factors.ts';
+import { type Factor, countRecoveryCodes, listFactors } from '../../store/owners/factors.ts';
 import { factorLetter } from '../account/letters.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
@@ -31,27 +20,18 @@ import { hiddenFields, inputField, nameField, nameProblem, postForm, token } fro
 import { showDay } from '../ui/formats.ts';
 import { page, redirect } from '../ui/page.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
-import { partyOf } from './party.ts';
-import { browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
-import { qrCode } from './qr.ts';
+import { partyOf, browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
+import { encodeQR } from 'qr';
 
 const appPath = `${factorsPath}/app` as const;
 
 /** Where owners add and remove second factors, some of which replace their password. */
 export function factorPages(parts: OwnerParts): OwnerPage[] {
   const { accounts, clock } = parts;
-  const { sql } = accounts;
-  const { sealing }: Pick<FactorParts, 'sealing'> = factorParts(parts);
+  const { sealing } = factorParts(parts);
 
-  const show = async (visit: OwnerVisit, problem?: string, name = ''): Promise<Answer> => {
-    const { ownerId } = visit.session;
-    const [factors, codes] = await Promise.all([
-      listFactors(sql, ownerId),
-      countRecoveryCodes(sql, ownerId),
-    ]);
-    const party = partyOf(visit.request, parts);
-    return factorsPage(visit, { factors, codes, party, problem, name });
-  };
+  const show = (visit: OwnerVisit, problem?: string, name?: string) =>
+    factorsPage(parts, visit, problem, name);
 
   /** Adds a factor, and tells its owner by mail. With the first one, shows the recovery codes. */
   async function add(visit: OwnerVisit, factor: Parameters<typeof addFactor>[2]): Promise<Answer> {
@@ -147,16 +127,19 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['removed', 'Removed.'],
 ]);
 
-interface FactorsPage {
-  readonly factors: readonly Factor[];
-  readonly codes: RecoveryCodes;
-  readonly party: ReturnType<typeof partyOf>;
-  readonly problem: string | undefined;
-  readonly name: string;
-}
-
-function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
-  const { factors, codes, party, problem, name } = parts;
+/** @param name of the passkey that is to be added */
+async function factorsPage(
+  parts: OwnerParts,
+  visit: OwnerVisit,
+  problem?: string,
+  name = '',
+): Promise<Answer> {
+  const { ownerId } = visit.session;
+  const [factors, codes] = await Promise.all([
+    listFactors(parts.accounts.sql, ownerId),
+    countRecoveryCodes(parts.accounts.sql, ownerId),
+  ]);
+  const party = partyOf(visit.request, parts);
   const demanding = visit.shops.find(({ id }) => String(id) === visit.query.get('required'));
   const isDemanded = demanding !== undefined && factors.length === 0;
   const content = html`
@@ -285,4 +268,23 @@ function codesPage(visit: OwnerVisit, codes: readonly string[]): Answer {
     </p>
   </section>`;
   return page(visit, { title: 'Recovery codes', content, status: 201 });
+}
+
+/** A QR code, dark on light in both colour schemes, as cameras need it. @param label for screen readers */
+function qrCode(text: string, label: string): Html {
+  const rows = encodeQR(text, 'raw', { border: 2 });
+  const path = rows.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),
+  );
+  return html`<svg
+    role="img"
+    aria-label="${label}"
+    viewBox="0 0 ${rows.length} ${rows.length}"
+    width="220"
+    height="220"
+    shape-rendering="crispEdges"
+  >
+    <rect width="100%" height="100%" fill="#fff" />
+    <path d="${path.join('')}" fill="#000" />
+  </svg>`;
 }

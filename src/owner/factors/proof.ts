@@ -5,7 +5,7 @@ import {
   noteProof,
 } from '../../accounts/factors/factors.ts';
 import { appSealing } from '../../accounts/factors/codes.ts';
-import type { PasskeyBrowser } from '../../accounts/factors/passkeys.ts';
+import type { PasskeyBrowser, RelyingParty } from '../../accounts/factors/passkeys.ts';
 import {
   type Accounts,
   type OwnerSession,
@@ -22,7 +22,8 @@ import { type MemberShop, type Visit, addressOf, sectionOf } from '../site.ts';
 import { ssoPath } from '../sso/paths.ts';
 import { hiddenFields, inputField, passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { page, returnPath } from '../ui/page.ts';
-import { partyOf } from './party.ts';
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 
 export interface ProofParts extends Pick<FactorParts, 'accounts'> {
   readonly platforms: { readonly credentialsKeys: readonly Buffer[] };
@@ -237,4 +238,25 @@ function pageOf({ site, page: visited, shop, request }: SignedIn): `/app${string
 /** Where signed-in owners prove who they are, and then open the page that was asked for. */
 export function confirmPath(url: string): `/app${string}` {
   return `/app/confirm?${new URLSearchParams({ next: returnPath(url) })}`;
+}
+
+interface Address {
+  baseUrl(): string;
+  readonly isPublic: boolean;
+}
+
+/** The service as a browser knows it, or why browsers make no passkeys for its address. */
+export function partyOf(
+  { protocol, host }: FastifyRequest,
+  { baseUrl, isPublic }: Address,
+): RelyingParty | string {
+  // Without a public URL, the service may be reached under any name of the machine.
+  const url = new URL(isPublic ? baseUrl() : `${protocol}://${host}`);
+  const { hostname: id, origin, port } = url;
+  if (id === 'localhost' || (url.protocol === 'https:' && isIP(id.replace(/[[\]]/g, '')) === 0)) {
+    return { id, origin };
+  }
+  return /^(?:127\.|\[::1\]$)/.test(id)
+    ? `Passkeys need a name in the address. Open this service as http://localhost:${port} to use them.`
+    : 'Passkeys need an address with https and a host name. The operator of this service can set one up.';
 }

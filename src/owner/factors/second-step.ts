@@ -14,13 +14,13 @@ import { appendForOwner } from '../../store/owners/audit.ts';
 import { type WaitingOwner, findWaitingOwner, listFactors } from '../../store/owners/factors.ts';
 import { findOwner } from '../../store/owners/owners.ts';
 import { createCookies } from '../cookies.ts';
-import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, publicPage, ownerPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
 import { notice } from '../ui/elements.ts';
 import { hiddenFields, postForm } from '../ui/fields.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { visitorIn } from '../account/visitor.ts';
-import { browserOf, checkGiven, explainProof, factorFields } from './proof.ts';
+import { browserOf, checkGiven, explainProof, factorFields, createStepUp } from './proof.ts';
 
 const secondStepPath = '/app/sign-in/second-step';
 export const passkeySignInPath = '/app/sign-in/passkey';
@@ -92,14 +92,9 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
         const browser = browserOf(parts, visit);
         const from = visitorIn(visit);
         const failed = async (ownerId: string) => {
-          const what = 'second_factor_failed' as const;
-          const happened = {
-            at: new Date(clock.now()),
-            by: from.by,
-            what,
-            target: `owner ${ownerId}`,
-          };
-          await sql.begin((tx) => appendForOwner(tx, ownerId, { ...happened, isLimited: true }));
+          const what = 'second_factor_failed';
+          const act = { at: new Date(clock.now()), by: from.by, target: `owner ${ownerId}` };
+          await sql.begin((tx) => appendForOwner(tx, ownerId, { ...act, what, isLimited: true }));
         };
         const used =
           browser && (await verifyUse(accounts, browser, form.get('passkey') ?? '', failed));
@@ -167,4 +162,30 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
 /** Back to the sign-in page, which says why. */
 function startAgain(next: string, failed = 'second-step'): Answer {
   return redirect(`/app/sign-in?${new URLSearchParams({ next, failed })}`);
+}
+
+/** Where pages that need a recent proof of who the visitor is send them. */
+export function confirmPages(parts: OwnerParts): OwnerPage[] {
+  const stepUp = createStepUp(parts);
+  return [
+    ownerPage('/app/confirm', {
+      isBeforeFactor: true,
+      acts: ['second_factor_failed', 'recovery_code_used', 'sign_in_failed', 'sign_in_locked'],
+      async show(visit) {
+        const next = returnPath(visit.query.get('next'));
+        return stepUp.isRecent(visit.session) ? redirect(next) : stepUp.show(visit, next);
+      },
+      async submit(visit, form) {
+        const next = returnPath(form.get('next'));
+        const result = await stepUp.check(visit, form);
+        if (result?.kind !== 'right') return stepUp.show(visit, next, result);
+        const [path = ''] = next.split('?');
+        if (!path.endsWith('.csv')) return redirect(next);
+        // A file opens no page: this one would stay, and ask again.
+        const content = html`<p><a class="button" href="${next}">Download the file</a></p>
+          <p class="quiet"><a href="/app">Go to your shops</a></p>`;
+        return page(visit, { title: 'Confirmed', content });
+      },
+    }),
+  ];
 }

@@ -10,6 +10,16 @@ import type { Cell } from './csv.ts';
 import { fromPage, shopPath } from '../site.ts';
 import { type HomesVisit, type NamedRecord, homeOf, showId } from './homes.ts';
 
+type ColumnKind =
+  | 'head'
+  | 'name'
+  | 'number'
+  | 'amount'
+  | 'state'
+  | 'date'
+  | 'minor'
+  | 'minor number';
+
 /** A column of a list, on its page and in its file. */
 export interface Column<Row, Summary = never> {
   readonly label: string;
@@ -17,16 +27,7 @@ export interface Column<Row, Summary = never> {
    * head: the row's id, which is always shown; name: what the row is, first on phones; number and amount:
    * right-aligned; state: a word with a dot; date: last on phones; minor: only where there is room.
    */
-  readonly kind?:
-    | 'head'
-    | 'name'
-    | 'number'
-    | 'amount'
-    | 'state'
-    | 'date'
-    | 'minor'
-    | 'minor number'
-    | undefined;
+  readonly kind?: ColumnKind | undefined;
   /** Whether the style sheet has its head for phones, which each of many rows would repeat. */
   readonly isStyled?: boolean;
   /** Undefined if only the file has it. */

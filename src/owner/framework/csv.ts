@@ -26,7 +26,7 @@ export function csvLine(cells: readonly Cell[]): string {
 type Cells = readonly (readonly Cell[])[];
 
 /** Some rows at a time, so that files of any size need little memory. */
-type Rows = AsyncIterable<Cells>;
+type Rows = AsyncIterable<Cells> | readonly Cells[];
 
 interface File {
   readonly shop: Shop;
@@ -73,20 +73,15 @@ function slugOf({ id, name }: Shop): string {
   return slug === '' ? `shop-${id}` : slug;
 }
 
-/** Some rows of a list, and where the next ones begin. */
-interface Page<Place> {
-  readonly next?: Place | undefined;
-}
-
 /**
  * The rows of a list, some read when those before were received. The first are read at once, so that a wrong filter is
  * refused before the file begins.
  * @param read the rows after a place
  */
-export async function pagedRows<Place, Found extends Page<Place>>(
+export async function pagedRows<Place, Found extends { readonly next?: Place | undefined }>(
   read: (after?: Place) => Promise<Found>,
   rowsOf: (page: Found) => Cells,
-): Promise<Rows> {
+): Promise<AsyncIterable<Cells>> {
   const first = await read();
   return (async function* () {
     for (let page = first; ;) {
@@ -95,16 +90,6 @@ export async function pagedRows<Place, Found extends Page<Place>>(
       page = await read(page.next);
     }
   })();
-}
-
-type Table = Omit<File, 'rows'> & { readonly rows: Cells };
-
-/** A table that a page shows whole. */
-export function tableFile({ rows, ...parts }: Table): Answer<Readable> {
-  async function* once() {
-    yield rows;
-  }
-  return csvFile({ ...parts, rows: once() });
 }
 
 /** A link to a table as a file. Not one that downloads what it leads to: that may be a page which asks for a proof. */

@@ -1,11 +1,10 @@
+import type { Path } from '../site.ts';
 import { scaleLinear } from 'd3-scale';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Chart, type Series, chart, columnsOf, tenth } from '../charts/chart.ts';
 import { type Cell, csvLink } from './csv.ts';
 import { type TableColumn as AnyColumn, plainTable } from '../ui/table.ts';
-
-type Path = `/app${string}`;
 
 /** A chart or a table of a page, which is also a file. */
 export interface Exhibit {

@@ -1,19 +1,19 @@
 import type { Answer as Response, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { AssetName } from '../ui/assets.ts';
-import { type Segment, parseSegment } from '../../metrics/segments/segment.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { ServiceError } from '../../errors.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
-import { type PageInfo, type ShopPageInfo, shopPath } from '../site.ts';
+import { type Path, type PageInfo, type ShopPageInfo, shopPath } from '../site.ts';
 import { page, redirect } from '../ui/page.ts';
 import { choices, periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { withEvents } from '../charts/notes.ts';
-import { type Choices, problemIn } from '../view/choices.ts';
-import { tableFile } from './csv.ts';
+import { type Choices, joined, problemIn } from '../view/choices.ts';
+import { csvFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert } from '../ui/elements.ts';
 import { isQuick } from '../../metrics/explain/explain.ts';
@@ -33,14 +33,8 @@ export interface PageWithFile {
   file(parts: OwnerParts, visit: ShopVisit): Promise<Response<AnswerBody>>;
 }
 
-type Path = `/app${string}`;
-
 /** What every address of a page of figures says. */
-interface AnyView {
-  readonly segment: Segment | undefined;
-  readonly now: number;
-  readonly problem: string | undefined;
-}
+type AnyView = Pick<View, 'segment' | 'now' | 'problem'>;
 
 /** A visit to a page of figures, with what its address says. */
 export interface FiguresVisit<V = View> extends ShopVisit {
@@ -139,14 +133,11 @@ export function definePage<V extends AnyView, Data, Beside = never>(
   function open(parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> {
     const { id } = visit.shop;
     const view = pickers.viewOf(visit.query, parts.clock.now());
-    const problems = [view.problem, problemIn(visit.query, known)].filter(
-      (each) => each !== undefined,
-    );
     let quick: Promise<boolean> | undefined;
     return {
       ...visit,
       parts,
-      view: { ...view, problem: problems.length === 0 ? undefined : problems.join(' ') },
+      view: { ...view, problem: joined([view.problem, problemIn(visit.query, known)]) },
       isQuick: () => (quick ??= parts.store.readRecent(id, ({ analyse }) => isQuick(analyse, id))),
     };
   }
@@ -210,13 +201,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       ${definition.rows?.(visit, data, beside)}`;
     const action = html`${pickers.show(visit, path)}
     ${choicesOfSegment && segmentPicker(visit, view.segment, choicesOfSegment, path)}`;
-    return page(visit, {
-      title,
-      content,
-      action,
-      assets,
-      status: isWrong || unknown ? 400 : 200,
-    });
+    return page(visit, { title, content, action, assets, status: isWrong || unknown ? 400 : 200 });
   }
 
   function file(parts: OwnerParts, shopVisit: ShopVisit): Promise<Response<AnswerBody>> {
@@ -229,24 +214,18 @@ export function definePage<V extends AnyView, Data, Beside = never>(
         definition.read(visit),
         asked === whyId ? definition.why?.read(visit) : undefined,
       ]);
-      const exhibits =
-        data === undefined
-          ? []
-          : [
-              ...definition.tables(visit, data),
-              ...(await Promise.all(
-                definition
-                  .charts(visit, data)
-                  .filter(({ id }) => id === asked)
-                  .map(async (each) =>
-                    chartExhibit(shop, await withEvents(parts.store.write, visit, each)),
-                  ),
-              )),
-              ...(why ? [why] : []),
-            ];
+      if (data === undefined) return notFoundPage(visit);
+      const chart = definition.charts(visit, data).find(({ id }) => id === asked);
+      const exhibits = [
+        ...definition.tables(visit, data),
+        ...(chart ? [chartExhibit(shop, await withEvents(parts.store.write, visit, chart))] : []),
+        ...(why ? [why] : []),
+      ];
       const exhibit =
         files.by === undefined ? exhibits[0] : exhibits.find(({ id }) => id === asked);
-      return exhibit ? tableFile({ shop, now, ...exhibit.file() }) : notFoundPage(visit);
+      if (!exhibit) return notFoundPage(visit);
+      const { rows, ...table } = exhibit.file();
+      return csvFile({ shop, now, ...table, rows: [rows] });
     });
   }
 

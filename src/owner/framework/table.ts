@@ -1,7 +1,7 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { type Column, chosenAmong, isChosen, nameOf } from './columns.ts';
-import { parseFilters } from './address.ts';
+import { type Texts, parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
 import { emptyList } from './empty.ts';
 import { classOf, ofRow } from '../ui/table.ts';
@@ -17,8 +17,6 @@ import {
 import { formatCount } from '../ui/formats.ts';
 import type { Home } from '../../platforms/source-ids.ts';
 import { homeLink, homeOf, sharedHome, showId } from './homes.ts';
-
-type Query = Readonly<Record<string, string | undefined>>;
 
 /** What links of a list need to know. */
 type Open = Pick<
@@ -42,7 +40,7 @@ interface Listing<Row, Summary> extends OpenList<Row, Summary> {
 }
 
 /** Whether there are no rows without any filter. */
-export const isEmpty = (query: Query, rows: readonly unknown[]) =>
+export const isEmpty = (query: Texts, rows: readonly unknown[]) =>
   rows.length === 0 && Object.values(query).every((each) => !each);
 
 /** A paged table with filters, orders and a choice of columns; its whole state is in the address. */
@@ -82,7 +80,7 @@ function pager<Row, Summary>(
   { before, count, previous, next }: NonNullable<Listing<Row, Summary>['part']>,
 ): Html {
   const { visit, path, rows, limit } = listing;
-  const at = (change: Query) => urlWith(path, { ...stateOf(listing), ...change });
+  const at = (change: Texts) => urlWith(path, { ...stateOf(listing), ...change });
   const shown = (value: number) => formatCount(visit, value);
   const total =
     typeof count === 'object' ? `more than ${shown(count.moreThan)}` : count && shown(count);
@@ -125,7 +123,7 @@ function copyIds<Row, Summary>({ visit, columns, rows }: Listing<Row, Summary>):
 }
 
 /** The parameters of the address, but for where the page begins. */
-function stateOf({ orders, visit: { order }, query, chosen, limit }: Open): Query {
+function stateOf({ orders, visit: { order }, query, chosen, limit }: Open): Texts {
   return {
     ...query,
     order: order === Object.keys(orders)[0] ? undefined : order,
@@ -134,7 +132,7 @@ function stateOf({ orders, visit: { order }, query, chosen, limit }: Open): Quer
   };
 }
 
-function urlWith(path: Open['path'], query: Query): Open['path'] {
+function urlWith(path: Open['path'], query: Texts): Open['path'] {
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
@@ -249,7 +247,7 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
     </caption>
     <thead>
       <tr>
-        ${shown.map((column) => head(listing, column))}
+        ${shown.map((column) => head(listing, column, column.home))}
       </tr>
     </thead>
     <tbody>
@@ -274,16 +272,10 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
   return list.form?.(visit, content) ?? content;
 }
 
+type Sortable = Pick<Column<never>, 'label' | 'kind' | 'sort'>;
+
 /** With a link that sorts by the column, or turns its order round. A script makes the links to the home of its ids. */
-function head(
-  open: Open,
-  {
-    label,
-    kind,
-    sort,
-    home,
-  }: Pick<Column<never>, 'label' | 'kind' | 'sort'> & { home?: Home['page'] },
-): Html {
+function head(open: Open, { label, kind, sort }: Sortable, home: Home['page'] | undefined): Html {
   const homes = home && html` data-home="${home.href}" data-at="${home.title}"`;
   if (!sort?.every((each) => each in open.orders)) {
     return html`<th scope="col" ${classOf(kind)}${homes}>${label}</th>`;

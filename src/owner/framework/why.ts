@@ -110,6 +110,19 @@ async function readWhy(
   const rate = ({ n, d }: ExplainedValue['now']) =>
     d === undefined ? amount(n) : formatRate(visit, { share: n / d, of: d });
   const base = ({ n, d }: ExplainedValue['now']) => d !== undefined && rateBase(visit, n, d);
+  const cases = (label: string, when: 'before' | 'now') => ({
+    ...number(label, (row) => html`${rate(row[when])} ${base(row[when])}`),
+    file: {
+      [`${label}, cases`]: (row: ExplainedValue) => row[when].n,
+      ...(isRate && { [`${label}, of`]: (row: ExplainedValue) => row[when].d ?? null }),
+    },
+  });
+  const effect = (label: string, of: 'rate' | 'mix') =>
+    number(
+      label,
+      (row) => part(row[of]),
+      (row) => row[of],
+    );
   const name = { ...conditions, ...names }[by];
   const most = Math.max(...values.map((each) => Math.abs(each.part ?? 0)));
   return tableExhibit<ExplainedValue>({
@@ -172,34 +185,9 @@ async function readWhy(
         ),
         kind: 'number main',
       },
-      {
-        ...number('Before', (row) => html`${rate(row.before)} ${base(row.before)}`),
-        file: {
-          'Before, cases': ({ before: { n } }) => n,
-          ...(isRate && { 'Before, of': ({ before: { d } }) => d ?? null }),
-        },
-      },
-      {
-        ...number('Now', (row) => html`${rate(row.now)} ${base(row.now)}`),
-        file: {
-          'Now, cases': ({ now: { n } }) => n,
-          ...(isRate && { 'Now, of': ({ now: { d } }) => d ?? null }),
-        },
-      },
-      ...(isRate
-        ? [
-            number(
-              'Rate',
-              (row) => part(row.rate),
-              (row) => row.rate,
-            ),
-            number(
-              'Mix',
-              (row) => part(row.mix),
-              (row) => row.mix,
-            ),
-          ]
-        : []),
+      cases('Before', 'before'),
+      cases('Now', 'now'),
+      ...(isRate ? [effect('Rate', 'rate'), effect('Mix', 'mix')] : []),
     ],
   });
 }

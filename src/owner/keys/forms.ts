@@ -12,9 +12,10 @@ import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/
 import { page } from '../ui/page.ts';
 import { codeBlock, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type LinkedKey, besides, locked, scopeSentences, showKey } from './list.ts';
+import { type LinkedKey, besides, locked, nameOfKey, scopeSentences, showKey } from './list.ts';
 import { allowedDays, daysField } from './policy.ts';
 import {
+  actions,
   choiceField,
   hiddenFields,
   inputField,
@@ -62,8 +63,7 @@ function networksField(networks: string, isInvalid = false): Html {
   );
 }
 
-const headingOf = ({ name, lastFour }: KeyListing) =>
-  html`<h2>${name} <code class="quiet">…${lastFour}</code></h2>`;
+const headingOf = (key: KeyListing) => html`<h2>${nameOfKey(key)}</h2>`;
 
 /** A page with a form that creates a key, or the reason why the tier does not allow one. */
 function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string): Answer {
@@ -92,20 +92,9 @@ export function rotateKeyPage(
         expires.
       </p>
       ${overlapChoices('The old key expires')} ${expiryField(visit, expiry)}
-      <button>Rotate key</button>
-      <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
+      ${actions(html`<button>Rotate key</button>`, shopPath(shop, '/keys'), 'Keep key')}`,
   );
   return keyForm(visit, 'Rotate key', form, problem);
-}
-
-interface KeyForm {
-  readonly name?: string;
-  readonly scopes?: readonly string[];
-  /** As they were typed. */
-  readonly networks?: string;
-  readonly id?: string;
-  readonly expiry: Expiry;
-  readonly problem?: KeyProblem;
 }
 
 /** What is wrong with a field of the form. */
@@ -114,12 +103,20 @@ export interface KeyProblem {
   readonly text: string;
 }
 
+/** @param filled what was entered; the networks as they were typed */
 export function newKeyPage(
   visit: ShopVisit,
-  filled: KeyForm = { expiry: usualDays(visit.shop) },
+  filled: Readonly<{
+    name?: string;
+    scopes?: readonly string[];
+    networks?: string;
+    id?: string;
+    expiry: Expiry;
+  }> = { expiry: usualDays(visit.shop) },
+  problem?: KeyProblem,
 ): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry, problem } = filled;
+  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry } = filled;
   const isWrong = problem?.field === 'scope';
   const scopeChoice = (scope: Scope, index: number) =>
     choiceField(
@@ -143,8 +140,7 @@ export function newKeyPage(
       </fieldset>
       ${networksField(networks, problem?.field === 'networks')}
       ${expiryField(visit, expiry, problem?.field === 'expiry')}
-      <button>Create key</button>
-      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+      ${actions(html`<button>Create key</button>`, shopPath(shop, '/keys'))}`,
   );
   return keyForm(visit, 'Create key', form, problem?.text);
 }
@@ -168,6 +164,9 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
   const operation = firstOperation(scopes);
   const texts = textsFor(operation, samples);
   const mcpUrl = `${baseUrl}/api/mcp`;
+  // Leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a link to
+  // a page's own address leads to in the page's place: going back then passes it, and does not ask for the form again.
+  const done = html`<a class="button" href="${visit.request.url}">Done</a>`;
   const content = html`
     ${notice(
       old &&
@@ -204,19 +203,11 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     </section>
     <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
       ${choiceField(html`type="checkbox"`, 'I have copied the key, and can leave this page')}
-      ${doneLink(visit)}
+      ${done}
     </div>
   `;
   const title = old ? 'Key rotated' : 'Key created';
   return page(visit, { title, content, assets: ['developers'], status: 201 });
-}
-
-/**
- * Leads to the address of the form that created the key, which for GET leads to the keys. Browsers put what a link to
- * a page's own address leads to in the page's place: going back then passes it, and does not ask for the form again.
- */
-function doneLink({ request }: ShopVisit): Html {
-  return html`<a class="button" href="${request.url}">Done</a>`;
 }
 
 export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): Answer {
@@ -233,8 +224,7 @@ export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): An
         }
         Requests with this key fail from now on. This cannot be undone. ${besides(visit, key, now)}
       </p>
-      <button class="danger">Revoke key</button>
-      <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
+      ${actions(html`<button class="danger">Revoke key</button>`, shopPath(shop, '/keys'), 'Keep key')}`,
   );
   return page(visit, { title: 'Revoke key?', content });
 }
@@ -242,18 +232,15 @@ export function revokeKeyPage(visit: ShopVisit, key: LinkedKey, now: number): An
 export function networksPage(
   visit: ShopVisit,
   key: KeyListing,
-  filled: { readonly networks: string; readonly problem?: string } = {
-    networks: key.networks.join(', '),
-  },
+  networks = key.networks.join(', '),
+  problem?: string,
 ): Answer {
-  const { networks, problem } = filled;
   const { shop } = visit;
   const content = postForm(
     visit,
     shopPath(shop, `/keys/${key.id}/networks`),
     html`${headingOf(key)} ${networksField(networks, problem !== undefined)}
-      <button>Save</button>
-      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+    ${actions(html`<button>Save</button>`, shopPath(shop, '/keys'))}`,
   );
   return page(visit, { title: 'Allowed networks', content, problem });
 }

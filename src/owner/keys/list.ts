@@ -1,14 +1,14 @@
-import { type People, deedOf, nameOf } from '../../acts.ts';
+import { deedOf, keyActs, nameOf } from '../../acts.ts';
 import { outlives } from '../../access/keys/key-policy.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import type { HourlyRequests } from '../../store/keys/requests.ts';
+import { type HourlyRequests, listKeyRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
-import type { AuditEntry } from '../../store/owners/audit.ts';
+import { listEntries, listPeople } from '../../store/owners/audit.ts';
 import type { KeyPolicy } from '../../store/shops.ts';
 import { developerPage, isLive } from '../developers/frame.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { showAgo, showTime, formatCount } from '../ui/formats.ts';
 import type { Scope } from '../../vocabulary.ts';
 import { type Visit, opens, shopPath } from '../site.ts';
@@ -38,8 +38,6 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['policy', 'Saved. New and rotated keys follow it.'],
 ]);
 
-const noRequests: HourlyRequests = new Map();
-
 /** A key with those beside which it works, or has worked, during a rotation. */
 export interface LinkedKey extends KeyListing {
   /** That replaces it. */
@@ -54,6 +52,9 @@ export const withLinks = (keys: readonly KeyListing[]): LinkedKey[] =>
     successor: keys.find(({ id }) => id === key.replacedBy),
     predecessor: keys.find(({ replacedBy }) => replacedBy === key.id),
   }));
+
+export const nameOfKey = ({ name, lastFour }: KeyListing) =>
+  html`${name} <code class="quiet">…${lastFour}</code>`;
 
 export const showKey = ({ lastFour }: Pick<KeyListing, 'lastFour'>) =>
   html`<code>…${lastFour}</code>`;
@@ -70,33 +71,38 @@ export function besides(visit: ShopVisit, key: LinkedKey, now: number): Html | u
     : undefined;
 }
 
-interface KeysPage {
-  /** A policy that cannot be, and why. */
-  readonly refused?: { readonly policy: KeyPolicy; readonly problem: string } | undefined;
-  readonly keys: readonly LinkedKey[];
-  readonly activity: {
-    readonly entries: readonly AuditEntry[];
-    readonly people: People;
-  };
-  /** By the key's id. */
-  readonly requests: ReadonlyMap<string, HourlyRequests>;
-  /** Keys that expire by then are inactive. */
-  readonly now: number;
+/** A policy that cannot be, and why. */
+export interface RefusedPolicy {
+  readonly policy: KeyPolicy;
+  readonly problem: string;
 }
 
-export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
-  const { keys, activity, refused, now } = parts;
+/** How many acts on keys the page shows. */
+const logEntries = 50;
+
+export async function keysPage(
+  { store, clock }: OwnerParts,
+  visit: ShopVisit,
+  keys: readonly LinkedKey[],
+  refused?: RefusedPolicy,
+): Promise<Answer> {
   const { shop } = visit;
+  const now = clock.now();
+  const [entries, requests] = await Promise.all([
+    listEntries(store.write, shop.id, { what: keyActs, limit: logEntries }),
+    listKeyRequests(store.write, shop.id, firstHour(now)),
+  ]);
+  const people = await listPeople(store.write, entries);
   const live = keys.filter((key) => isLive(key, now));
+  const longer = live
+    .filter((key) => outlives(shop, key))
+    .map(({ name, lastFour }) => `${name} …${lastFour}`);
   const inactive = keys.filter((key) => !isLive(key, now));
-  const use = (key: KeyListing) => usageChart(visit, parts.requests.get(key.id) ?? noRequests, now);
+  const use = (key: KeyListing) => usageChart(visit, requests.get(key.id) ?? new Map(), now);
   const { hasApiAccess } = tiers[shop.tier];
-  const action =
-    hasApiAccess && opens(visit, '/keys/new')
-      ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
-      : undefined;
+  const action = createKeyLink(visit);
   const content = html`
-    ${notice(noticeFor(visit, parts))} ${!hasApiAccess && locked(visit)}
+    ${notice(noticeFor(visit, keys, now))} ${!hasApiAccess && locked(visit)}
     <section>
       <h2>Keys</h2>
       ${
@@ -119,8 +125,35 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive, now)}
       </section>`
     }
-    ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live, refused?.policy)}
-    ${activity.entries.length !== 0 && activitySection(visit, activity)}
+    ${
+      hasApiAccess &&
+      opens(visit, '/keys/policy') &&
+      html`<section>
+        <h2>Life of keys</h2>
+        ${
+          longer.length !== 0 &&
+          html`<p>
+            Made before, and valid for longer: ${longer.join(', ')}. Rotate them to end that.
+          </p>`
+        }
+        ${policyForm(visit, refused?.policy)}
+      </section>`
+    }
+    ${
+      entries.length !== 0 &&
+      html`<section>
+        <h2>Activity</h2>
+        <ul class="log">
+          ${entries.map(
+            (entry) =>
+              html`<li>
+                ${showTime(visit, entry.at)}: ${nameOf(entry.who, people)} ${deedOf(entry, people)}
+              </li>`,
+          )}
+        </ul>
+        ${opens(visit, '/audit') && html`<p><a href="${shopPath(shop, '/audit')}">Audit log</a></p>`}
+      </section>`
+    }
   `;
   return developerPage(visit, {
     title: 'API keys',
@@ -132,7 +165,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
 }
 
 /** The notice that the URL asks for, if the shop has that key. */
-function noticeFor(visit: ShopVisit, { keys, now }: KeysPage): HtmlValue {
+function noticeFor(visit: ShopVisit, keys: readonly LinkedKey[], now: number): HtmlValue {
   const { query } = visit;
   const done = query.get('done');
   if (done !== 'revoked') return notices.get(done);
@@ -146,6 +179,12 @@ function noticeFor(visit: ShopVisit, { keys, now }: KeysPage): HtmlValue {
   }
   ${besides(visit, key, now)}`;
 }
+
+/** Undefined where the tier, or the visitor's role, creates none. */
+export const createKeyLink = (visit: ShopVisit) =>
+  tiers[visit.shop.tier].hasApiAccess && opens(visit, '/keys/new')
+    ? html`<a class="button" href="${shopPath(visit.shop, '/keys/new')}">Create key</a>`
+    : undefined;
 
 /** Explains that the tier does not include API keys. */
 export function locked({ shop }: ShopVisit): Html {
@@ -171,7 +210,7 @@ function keyTable(
   use?: (key: KeyListing) => Html,
 ): Html {
   return plainTable(keys, [
-    ['Key', ({ name, lastFour }) => html`${name} <code class="quiet">…${lastFour}</code>`, 'head'],
+    ['Key', nameOfKey, 'head'],
     [
       'Permissions',
       ({ scopes, networks }) =>
@@ -228,47 +267,11 @@ function scopeList(scopes: readonly Scope[]): Html {
   </ul>`;
 }
 
-function policySection(
-  visit: ShopVisit,
-  live: readonly KeyListing[],
-  refused: KeyPolicy | undefined,
-): Html {
-  const names = live
-    .filter((key) => outlives(visit.shop, key))
-    .map(({ name, lastFour }) => `${name} …${lastFour}`);
-  return html`<section>
-    <h2>Life of keys</h2>
-    ${
-      names.length !== 0 &&
-      html`<p>Made before, and valid for longer: ${names.join(', ')}. Rotate them to end that.</p>`
-    }
-    ${policyForm(visit, refused)}
-  </section>`;
-}
-
-function activitySection(visit: ShopVisit, { entries, people }: KeysPage['activity']): Html {
-  return html`<section>
-    <h2>Activity</h2>
-    <ul class="log">
-      ${entries.map(
-        (entry) =>
-          html`<li>
-            ${showTime(visit, entry.at)}: ${nameOf(entry.who, people)} ${deedOf(entry, people)}
-          </li>`,
-      )}
-    </ul>
-    ${
-      opens(visit, '/audit') &&
-      html`<p><a href="${shopPath(visit.shop, '/audit')}">Audit log</a></p>`
-    }
-  </section>`;
-}
-
 const hourMilliseconds = 3_600_000;
 const shownHours = 24;
 
 /** The first hour shown, in hours since 1970 (UTC); the last is the current hour. */
-export function firstHour(now: number): number {
+function firstHour(now: number): number {
   return Math.floor(now / hourMilliseconds) - shownHours + 1;
 }
 
@@ -278,22 +281,14 @@ const chartSize = { height: 32, step: 6, bar: 4 } as const;
 /** A key's requests in the last 24 hours, as bars per hour and as text. */
 function usageChart(visit: Visit, requests: HourlyRequests, now: number): Html {
   const first = firstHour(now);
-  const hours = Array.from({ length: shownHours }, (_, place) => ({
-    place,
-    hour: first + place,
-    count: requests.get(first + place) ?? 0,
-  }));
-  const total = hours.reduce((sum, { count }) => sum + count, 0);
+  const used = Array.from({ length: shownHours }, (_, place) => {
+    const [time, count] = [clockTime(first + place), requests.get(first + place) ?? 0];
+    return { place, time, count, formatted: formatCount(visit, count) };
+  }).filter(({ count }) => count > 0);
+  const total = used.reduce((all, { count }) => all + count, 0);
   const sum = `${formatCount(visit, total)} in ${shownHours} h`;
   if (total === 0) return html`<div class="use">${sum}</div>`;
 
-  const used = hours
-    .filter(({ count }) => count > 0)
-    .map((each) => ({
-      ...each,
-      time: clockTime(each.hour),
-      formatted: formatCount(visit, each.count),
-    }));
   const busiest = used.reduce((max, each) => (each.count > max.count ? each : max));
   const { height, step, bar } = chartSize;
   const bars = used.map(({ place, count, time, formatted }) => {

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keyActs } from '../../acts.ts';
 import { expiryAfter, policyProblem, setKeyPolicy } from '../../access/keys/key-policy.ts';
 import { apiKeys, setKeyNetworks } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
-import { listKeyRequests } from '../../store/keys/requests.ts';
-import { listEntries, listPeople } from '../../store/owners/audit.ts';
 import { networkProblem, splitNetworks } from '../../config/networks.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { KeyPolicy } from '../../store/shops.ts';
@@ -26,14 +23,13 @@ import {
 } from './forms.ts';
 import { readPolicy } from './policy.ts';
 import { newKeyLetters } from './letters.ts';
-import { keysPage, firstHour, withLinks } from './list.ts';
+import { type RefusedPolicy, keysPage, withLinks } from './list.ts';
 import { nameProblem, readOverlap } from '../ui/fields.ts';
 import type { Tier } from '../../vocabulary.ts';
 import { shopPath } from '../site.ts';
 import { isLive } from '../developers/frame.ts';
 
 const base = '/keys';
-const logEntries = 50;
 
 /** The pages where owners manage the keys of a shop. */
 export function keyPages(parts: OwnerParts): OwnerPage[] {
@@ -53,20 +49,8 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       const about = { shop: visit.shop, baseUrl: parts.baseUrl() };
       return newKeyLetters(store.write, about, key, actorOf(visit));
     });
-  const showKeys = async (
-    visit: ShopVisit,
-    refused?: Parameters<typeof keysPage>[1]['refused'],
-  ) => {
-    const { id } = visit.shop;
-    const now = clock.now();
-    const [keys, entries, requests] = await Promise.all([
-      list(id),
-      listEntries(store.write, id, { what: keyActs, limit: logEntries }),
-      listKeyRequests(store.write, id, firstHour(now)),
-    ]);
-    const activity = { entries, people: await listPeople(store.write, entries) };
-    return keysPage(visit, { keys: keys.toReversed(), activity, requests, refused, now });
-  };
+  const showKeys = async (visit: ShopVisit, refused?: RefusedPolicy) =>
+    keysPage(parts, visit, (await list(visit.shop.id)).toReversed(), refused);
   const find = async ({ shop, params }: ShopVisit) =>
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
 
@@ -91,13 +75,12 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const networks = splitNetworks(typed);
         const filled = { name, scopes, networks: typed, id, expiry };
         const problem = problemOf({ name, scopes }, form, shop);
-        if (problem) return newKeyPage(visit, { ...filled, problem });
+        if (problem) return newKeyPage(visit, filled, problem);
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
         const samples = await sampleTexts(parts, visit);
-        const target = { shopId: shop.id, id, actor: actorOf(visit) };
         const request = { name, scopes, networks, expiresAt: expiryAfter(expiry, clock) };
-        const created = await createSecret(apiKeys, keyParts, target, request);
+        const created = await createSecret(apiKeys, keyParts, targetOf(visit, id), request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
         if (created.kind !== 'created') return backTo(visit, base, created.kind);
         mailNewKey(visit, request);
@@ -133,17 +116,14 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       acts: ['key_networks_set'],
       stepUp: 'open',
       section: '/developers',
-      show: networksPage,
+      show: (visit, key) => networksPage(visit, key),
       async submit(visit, key, form) {
-        const { shop } = visit;
         const typed = form.get('networks') ?? '';
         const networks = splitNetworks(typed);
         const problem = networkProblem(typed);
-        if (problem !== undefined) return networksPage(visit, key, { networks: typed, problem });
-        const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
-        if (!(await setKeyNetworks(keyParts, target, networks))) {
-          return backTo(visit, base);
-        }
+        if (problem !== undefined) return networksPage(visit, key, typed, problem);
+        const isKnown = await setKeyNetworks(keyParts, targetOf(visit, key.id), networks);
+        if (!isKnown) return backTo(visit, base);
         await sleep(leaseDrainMilliseconds);
         return backTo(visit, base, 'networks');
       },
@@ -155,11 +135,10 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       show: (visit, key) =>
         isLive(key, clock.now()) ? revokeKeyPage(visit, key, clock.now()) : backTo(visit, base),
       async submit(visit, { id }) {
-        const { shop } = visit;
-        const target = { shopId: shop.id, id, actor: actorOf(visit) };
-        if (!(await revokeSecret(apiKeys, keyParts, target))) return notFoundPage(visit);
+        const isKnown = await revokeSecret(apiKeys, keyParts, targetOf(visit, id));
+        if (!isKnown) return notFoundPage(visit);
         await sleep(leaseDrainMilliseconds);
-        return redirect(shopPath(shop, `${base}?done=revoked&key=${id}`));
+        return redirect(shopPath(visit.shop, `${base}?done=revoked&key=${id}`));
       },
     }),
     recordPage(`${base}/:keyId/rotate`, find, {
@@ -184,9 +163,8 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
           return rotateKeyPage(visit, key, { expiry, problem });
         }
         const samples = await sampleTexts(parts, visit);
-        const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
         const newExpiresAt = expiryAfter(expiry, clock);
-        const rotated = await rotateSecret(apiKeys, keyParts, target, {
+        const rotated = await rotateSecret(apiKeys, keyParts, targetOf(visit, key.id), {
           newId,
           newExpiresAt,
           overlapMilliseconds: overlap * 3_600_000,
@@ -202,6 +180,12 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
     }),
   ];
 }
+
+const targetOf = (visit: ShopVisit, id: string) => ({
+  shopId: visit.shop.id,
+  id,
+  actor: actorOf(visit),
+});
 
 /** The visit with the shop's current tier, which may have changed in the meantime. */
 function onTier(visit: ShopVisit, tier: Tier): ShopVisit {

@@ -12,12 +12,7 @@ export interface Letter {
   /** What the columns of figures are about. */
   readonly columns?: readonly [value: string, before: string];
   /** The pages that have more, below the shop's. */
-  readonly links: readonly Link[];
-}
-
-interface Link {
-  readonly label: string;
-  readonly path: string;
+  readonly links: readonly Readonly<Record<'label' | 'path', string>>[];
 }
 
 export interface Envelope {
@@ -45,16 +40,10 @@ export function toMessage(letter: Letter, envelope: Envelope): Message {
   };
 }
 
-interface Urls extends Readonly<Record<'settings' | 'unsubscribe', string>> {
-  /** Of the letter's links, in their order. */
-  readonly more: readonly string[];
-}
+/** Those of the letter's links are `more`, in their order. */
+type Urls = Readonly<{ more: readonly string[]; settings: string; unsubscribe: string }>;
 
-function toText(
-  { sentences, rows = [], columns, links }: Letter,
-  shop: string,
-  urls: Urls,
-): string {
+function toText({ sentences, rows = [], columns, links }: Letter, shop: string, urls: Urls) {
   const table = rows.map(
     ({ name, value, before }) => `${name}: ${value}${columns ? ` (${columns[1]}: ${before})` : ''}`,
   );

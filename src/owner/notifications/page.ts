@@ -4,40 +4,39 @@ import { backTo, page } from '../ui/page.ts';
 import { type ShopVisit, type OwnerPage, type OwnerParts, publicPage, shopPage } from '../pages.ts';
 import { type Visit, shopPath } from '../site.ts';
 import {
+  type Limit,
   type NotificationChoice,
-  type Unsubscriber,
   endNotifications,
   findNotificationChoice,
   findUnsubscriber,
+  limits,
   noChoice,
   upsertNotificationChoice,
+  claimTest,
 } from '../../store/owners/notifications.ts';
-import { usualDays } from './letters.ts';
+import { usualDays, composeAlert, composeDigest, exampleAlert } from './letters.ts';
 import { shopDigitsOf } from '../../money.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
 import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/sessions.ts';
-import { lastEnds } from './sender.ts';
+import { lastEnds, readDay, readDigest } from './sender.ts';
 import { notice } from '../ui/elements.ts';
-import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
-import { type Previews, readPreviews, sendTest, showPreviews } from './preview.ts';
+import { choiceField, inputField, postForm } from '../ui/fields.ts';
 import { parseSecret } from '../cookies.ts';
+import { MailRefused } from '../../mail/mailer.ts';
+import { sampleFigures } from '../dashboard/empty.ts';
+import { ghost } from '../framework/empty.ts';
+import { viewOf } from '../view/view.ts';
+import { type Letter, letterBody, toMessage } from './message.ts';
 
 /** What owners are told by email, and how they end it. */
 export function notificationPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, accounts } = parts;
   const sql = store.write;
-  const open = async ({
-    params,
-    address,
-  }: Pick<Visit, 'params' | 'address'>): Promise<Unsubscriber | undefined> => {
+  const open = async ({ params, address }: Pick<Visit, 'params' | 'address'>) => {
     const secret = parseSecret(params['secret']);
     if (secret === undefined) return undefined;
     return findByLink(accounts, address, () => findUnsubscriber(sql, secret));
-  };
-  const show = async (visit: ShopVisit, chosen: Chosen) => {
-    const previews = await readPreviews(parts, visit.shop, chosen.choice);
-    return notificationsPage(visit, { ...chosen, previews, isSent: parts.mailer() !== undefined });
   };
   return [
     shopPage('/notifications', {
@@ -49,12 +48,20 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
       async show(visit) {
         const { shop, session } = visit;
         const choice = (await findNotificationChoice(sql, shop.id, session.ownerId)) ?? noChoice;
-        return show(visit, { choice, texts: textsOf(choice, shop) });
+        const fields = limitFieldsOf(shop);
+        const texts = ofLimits((name) => {
+          const value = choice[name];
+          return value === null ? '' : fields[name].write(value);
+        });
+        return notificationsPage(parts, visit, { choice, texts, problems: {} });
       },
       async submit(visit, form) {
         const { shop, session } = visit;
-        const { choice, texts, problems } = parseForm(form, shop);
-        if (Object.keys(problems).length > 0) return show(visit, { choice, texts, problems });
+        const chosen = parseForm(form, shop);
+        if (Object.keys(chosen.problems).length > 0) {
+          return notificationsPage(parts, visit, chosen);
+        }
+        const { choice } = chosen;
         await upsertNotificationChoice(sql, shop.id, session.ownerId, {
           ...choice,
           unsubscribeSecret: newSecret(),
@@ -62,67 +69,72 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
         });
         if (!form.has('test')) return backTo(visit, '/notifications', 'saved');
         const failure = await sendTest(parts, visit, choice);
-        if (failure) return show(visit, { choice, texts, failure });
-        return backTo(visit, '/notifications', 'sent');
+        return failure
+          ? notificationsPage(parts, visit, chosen, failure)
+          : backTo(visit, '/notifications', 'sent');
       },
     }),
     publicPage('/app/unsubscribe/:secret', {
       acts: [],
+      // Opening it changes nothing, because mail programs open links too.
       async show(visit) {
-        const secret = visit.params['secret'] ?? '';
         const found = await open(visit);
         if (!found) return unknownUnsubscribePage(visit);
         const shop = await findShop(store.primaryOf(found.shopId).keys, found.shopId);
-        return unsubscribePage(visit, {
-          email: found.email,
-          shopName: shop?.name ?? 'this shop',
-          secret,
-        });
+        const content = html`<section class="card">
+          <p>
+            Email about ${shop?.name ?? 'this shop'} to <strong>${found.email}</strong> ends:
+            digests and alerts.
+          </p>
+          <form method="post" action="/app/unsubscribe/${visit.params['secret'] ?? ''}">
+            <button>Unsubscribe</button>
+          </form>
+        </section>`;
+        return page(visit, { title: 'Unsubscribe', content });
       },
       async oneClick(visit) {
         const found = await open(visit);
         if (!found) return unknownUnsubscribePage(undefined);
         await endNotifications(sql, found.shopId, found.ownerId);
-        return unsubscribedPage(undefined);
+        const content = html`<section class="card">
+          <p role="status">You get no more digests and alerts about this shop.</p>
+          <p>You can choose them again on the page Email of the shop, which Account leads to.</p>
+        </section>`;
+        return page(undefined, { title: 'Unsubscribed', content });
       },
     }),
   ];
 }
 
+/** What a form says, and what is wrong with its fields. */
 interface Chosen {
   readonly choice: NotificationChoice;
-  readonly texts: Texts;
-  /** What is wrong with fields. */
-  readonly problems?: Partial<Texts>;
-  /** Why a test mail was not sent. */
-  readonly failure?: string;
+  readonly texts: Readonly<Record<Limit, string>>;
+  readonly problems: Partial<Record<Limit, string>>;
 }
 
-interface NotificationsPage extends Chosen {
-  readonly previews: Previews | undefined;
-  /** Whether the service can send mail. */
-  readonly isSent: boolean;
-}
-
-/** Where an owner chooses what they are told by email, beside what that looks like. */
-function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
-  const { choice, texts, isSent, problems = {}, failure, previews } = parts;
+/**
+ * Where an owner chooses what they are told by email, beside what that looks like.
+ * @param failure why a test mail was not sent
+ */
+async function notificationsPage(
+  parts: OwnerParts,
+  visit: ShopVisit,
+  { choice, texts, problems }: Chosen,
+  failure?: string,
+): Promise<Answer> {
   const { shop, session } = visit;
+  const isSent = parts.mailer() !== undefined;
   const [firstWrong] = Object.keys(problems);
-  const field = (name: keyof Texts, label: string, hint: string) => {
+  const fields = limitFieldsOf(shop);
+  const field = (name: Limit) => {
     const text = problems[name];
     const problem = `${name}-problem`;
+    const { label, hint } = fields[name];
+    const error = { isInvalid: text !== undefined, getsFocus: name === firstWrong, problem };
     return html`${text && html`<p class="alert" role="alert" id="${problem}">${text}</p>`}
     ${inputField(
-      {
-        id: name,
-        label,
-        hint,
-        value: texts[name],
-        isInvalid: text !== undefined,
-        getsFocus: name === firstWrong,
-        problem,
-      },
+      { id: name, label, hint, value: texts[name], ...error },
       html`inputmode="decimal" maxlength="20" autocomplete="off"`,
     )}`;
   };
@@ -130,8 +142,7 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
     saved: 'Saved.',
     sent: `Saved, and a test mail is on its way to ${session.email}.`,
   }[visit.query.get('done') ?? ''];
-  const form = html`${token(visit)}
-    <p>
+  const form = html`<p>
       Sent to <strong>${session.email}</strong>. Other owners of ${shop.name} choose for themselves.
       A choice counts from the next 06:00 UTC on; that of the digest from the next Monday on.
     </p>
@@ -142,14 +153,13 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
     <fieldset>
       <legend>When something happens</legend>
       ${checkbox('unusual', choice.unusual, 'Unusual days', `After 06:00 UTC, if the day before had clearly more cancellations or failed payments than usual, or fewer new subscribers: more, or fewer, than any of the ${usualDays} days before it.`)}
-      ${field('maxChurnRate', 'Churn rate above, in percent', 'The churn rate of the last 30 days. Empty for no limit.')}
-      ${field('maxOutstanding', 'Outstanding payments above', 'Empty for no limit.')}
-      ${field('minMrr', `Monthly recurring revenue below, in ${shop.currency}`, 'Empty for no limit. You get one email when a limit is exceeded, and the next one only after the figure was within it again.')}
+      ${limits.map(field)}
     </fieldset>
     <p class="actions">
       <button>Save</button>
       ${isSent && html`<button class="plain" name="test" value="on">Save and send a test mail</button>`}
     </p>`;
+  const previews = await readPreviews(parts, shop, choice);
   const content = html`
     ${notice(done)}
     ${
@@ -164,13 +174,8 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
     </div>
   `;
   const status = firstWrong === undefined ? undefined : 422;
-  return page(visit, {
-    title: 'Email',
-    content,
-    problem: failure,
-    status,
-    assets: ['notifications'],
-  });
+  const assets = ['notifications'] as const;
+  return page(visit, { title: 'Email', content, problem: failure, status, assets });
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {
@@ -181,28 +186,6 @@ function checkbox(name: string, isChecked: boolean, label: string, hint: string)
   );
 }
 
-/** For a link in a mail; opening it changes nothing, because mail programs open links too. */
-function unsubscribePage(
-  visit: Visit,
-  { email, shopName, secret }: { email: string; shopName: string; secret: string },
-): Answer {
-  const content = html`<section class="card">
-    <p>Email about ${shopName} to <strong>${email}</strong> ends: digests and alerts.</p>
-    <form method="post" action="/app/unsubscribe/${secret}">
-      <button>Unsubscribe</button>
-    </form>
-  </section>`;
-  return page(visit, { title: 'Unsubscribe', content });
-}
-
-function unsubscribedPage(visit: Visit | undefined): Answer {
-  const content = html`<section class="card">
-    <p role="status">You get no more digests and alerts about this shop.</p>
-    <p>You can choose them again on the page Email of the shop, which Account leads to.</p>
-  </section>`;
-  return page(visit, { title: 'Unsubscribed', content });
-}
-
 function unknownUnsubscribePage(visit: Visit | undefined): Answer {
   const content = html`<section class="card">
     <p>This link does not belong to any email that is sent. You get none because of it.</p>
@@ -211,65 +194,65 @@ function unknownUnsubscribePage(visit: Visit | undefined): Answer {
   return page(visit, { title: 'Nothing to unsubscribe from', content, status: 404 });
 }
 
-/** The texts of the form's fields. */
-type Texts = Readonly<Record<'maxChurnRate' | 'maxOutstanding' | 'minMrr', string>>;
-
-interface Parsed {
-  readonly choice: NotificationChoice;
-  readonly texts: Texts;
-  /** What is wrong with fields. */
-  readonly problems: Partial<Texts>;
+/** The field of a limit. */
+interface LimitField {
+  readonly label: string;
+  readonly hint: string;
+  /** What is said of any other text. */
+  readonly expected: string;
+  /** @returns undefined for anything but a plain decimal within its bounds */
+  parse(text: string): number | undefined;
+  write(value: number): string;
 }
 
-/** An empty field is no limit. */
-function parseForm(form: URLSearchParams, { currency }: Pick<Shop, 'currency'>): Parsed {
-  const texts: Texts = {
-    maxChurnRate: form.get('maxChurnRate')?.trim() ?? '',
-    maxOutstanding: form.get('maxOutstanding')?.trim() ?? '',
-    minMrr: form.get('minMrr')?.trim() ?? '',
-  };
+function limitFieldsOf({ currency }: Pick<Shop, 'currency'>): Readonly<Record<Limit, LimitField>> {
   const digits = shopDigitsOf(currency);
-  const parse: Readonly<Record<keyof Texts, (text: string) => number | undefined>> = {
+  return {
     // In percent, with the two decimals that the figure has.
-    maxChurnRate: (text) => numberOf(text, 2, 100, 100),
-    maxOutstanding: (text) => numberOf(text, 0, 2 ** 31 - 1),
-    minMrr: (text) => numberOf(text, digits, 10 ** 12),
+    maxChurnRate: {
+      label: 'Churn rate above, in percent',
+      hint: 'The churn rate of the last 30 days. Empty for no limit.',
+      expected: 'The limit of the churn rate must be a percentage from 0 to 100, such as 7.5.',
+      parse: (text) => numberOf(text, 2, 100, 100),
+      write: (value) => String(Math.round(value * 10_000) / 100),
+    },
+    maxOutstanding: {
+      label: 'Outstanding payments above',
+      hint: 'Empty for no limit.',
+      expected: 'The limit of outstanding payments must be a whole number, such as 20.',
+      parse: (text) => numberOf(text, 0, 2 ** 31 - 1),
+      write: String,
+    },
+    minMrr: {
+      label: `Monthly recurring revenue below, in ${currency}`,
+      hint: 'Empty for no limit. You get one email when a limit is exceeded, and the next one only after the figure was within it again.',
+      expected: `The limit of monthly recurring revenue must be an amount in ${currency}, such as ${(1500).toFixed(digits)}.`,
+      parse: (text) => numberOf(text, digits, 10 ** 12),
+      write: (value) => value.toFixed(digits),
+    },
   };
-  const expected: Readonly<Record<keyof Texts, string>> = {
-    maxChurnRate: 'The limit of the churn rate must be a percentage from 0 to 100, such as 7.5.',
-    maxOutstanding: 'The limit of outstanding payments must be a whole number, such as 20.',
-    minMrr: `The limit of monthly recurring revenue must be an amount in ${currency}, such as ${(1500).toFixed(digits)}.`,
-  };
-  const fields = Object.keys(texts) as (keyof Texts)[];
-  const values = Object.fromEntries(
-    fields.map((field) => [field, texts[field] === '' ? null : parse[field](texts[field])]),
-  ) as Record<keyof Texts, number | null | undefined>;
-  const wrong = fields.filter((field) => values[field] === undefined);
+}
+
+const ofLimits = <Value>(valueOf: (name: Limit) => Value) =>
+  Object.fromEntries(limits.map((name) => [name, valueOf(name)])) as Record<Limit, Value>;
+
+/** An empty field is no limit. */
+function parseForm(form: URLSearchParams, shop: Shop): Chosen {
+  const fields = limitFieldsOf(shop);
+  const texts = ofLimits((name) => form.get(name)?.trim() ?? '');
+  const values = ofLimits((name) => (texts[name] === '' ? null : fields[name].parse(texts[name])));
+  const wrong = limits.filter((name) => values[name] === undefined);
   return {
     choice: {
       digest: form.has('digest'),
       unusual: form.has('unusual'),
-      maxChurnRate: values.maxChurnRate ?? null,
-      maxOutstanding: values.maxOutstanding ?? null,
-      minMrr: values.minMrr ?? null,
+      ...ofLimits((name) => values[name] ?? null),
     },
     texts,
-    problems: Object.fromEntries(wrong.map((field) => [field, expected[field]])),
+    problems: Object.fromEntries(wrong.map((name) => [name, fields[name].expected])),
   };
 }
 
-/** The fields' texts of a stored choice. */
-function textsOf(choice: NotificationChoice, { currency }: Pick<Shop, 'currency'>): Texts {
-  const { maxChurnRate, maxOutstanding, minMrr } = choice;
-  return {
-    // A rate has four decimals at most.
-    maxChurnRate: maxChurnRate === null ? '' : String(Math.round(maxChurnRate * 10_000) / 100),
-    maxOutstanding: maxOutstanding === null ? '' : String(maxOutstanding),
-    minMrr: minMrr === null ? '' : minMrr.toFixed(shopDigitsOf(currency)),
-  };
-}
-
-/** @returns undefined for anything but a plain decimal within the limits */
 function numberOf(text: string, decimals: number, max: number, divisor = 1): number | undefined {
   const pattern =
     decimals === 0 ? /^\d{1,13}$/ : new RegExp(`^\\d{1,13}([.,]\\d{1,${decimals}})?$`);
@@ -277,3 +260,97 @@ function numberOf(text: string, decimals: number, max: number, divisor = 1): num
   const value = Number(text.replace(',', '.'));
   return value <= max ? value / divisor : undefined;
 }
+
+/** How long an owner waits for the next test mail. */
+const testMilliseconds = 60_000;
+
+type Previews = Awaited<ReturnType<typeof readPreviews>>;
+
+/** The mails that would have been sent last. @returns undefined for a shop without data */
+async function readPreviews(
+  parts: Pick<OwnerParts, 'store' | 'clock'>,
+  shop: Shop,
+  choice: NotificationChoice,
+) {
+  const { week, day } = lastEnds(parts.clock.now());
+  const [digest, read] = await Promise.all([
+    readDigest(parts, shop, week.getTime()),
+    readDay(parts, shop, day.getTime()),
+  ]);
+  const alert = composeAlert({ shop, choice, known: [], ...read });
+  const shown = alert ?? exampleAlert(shop, read);
+  // An example is about a day that could have been.
+  return digest && shown && { digest, alert: shown, isExample: alert === undefined };
+}
+
+/** The mails as they are sent. */
+function showPreviews(visit: ShopVisit, previews: Previews): Html {
+  const show = (title: string, letter: Letter) =>
+    html`<section class="letter">
+      <h2>${title}</h2>
+      <p class="quiet">Subject: ${visit.shop.name}: ${letter.subject}</p>
+      <div>
+        ${letterBody(
+          letter,
+          visit.shop.name,
+          letter.links.map(({ path }) => shopPath(visit.shop, path)),
+        )}
+      </div>
+    </section>`;
+  if (!previews) {
+    const week = new URLSearchParams({ from: '2026-01-19', to: '2026-01-25' });
+    const sample = sampleFigures(visit.shop, viewOf(week, Date.parse('2026-01-31')));
+    return ghost(show('A digest', composeDigest(visit.shop, sample)));
+  }
+  const { digest, alert, isExample } = previews;
+  return html`<div>
+    ${show('The last digest', digest)}
+    ${show(isExample ? 'An alert, as an example' : 'The last alert', alert)}
+  </div>`;
+}
+
+/**
+ * Sends an owner what they chose, to their own address only.
+ * @returns why it was not sent
+ */
+async function sendTest(
+  parts: OwnerParts,
+  { shop, session }: ShopVisit,
+  choice: NotificationChoice,
+): Promise<string | undefined> {
+  const { store, clock, log } = parts;
+  const mailer = parts.mailer();
+  if (!mailer) return 'No test mail was sent: this service has no mail server.';
+  const now = clock.now();
+  const claim = { now: new Date(now), until: new Date(now + testMilliseconds) };
+  const unsubscribeSecret = await claimTest(store.write, shop.id, session.ownerId, claim);
+  if (unsubscribeSecret === undefined) {
+    return 'Saved, but no test mail was sent: the last one was less than a minute ago. Try again in a minute.';
+  }
+  const previews = await readPreviews(parts, shop, choice);
+  const isAboutAlerts =
+    !choice.digest && (choice.unusual || limits.some((limit) => choice[limit] !== null));
+  const letter = isAboutAlerts ? previews?.alert : previews?.digest;
+  const { subject, ...rest } = letter ?? nothingYet;
+  const test = {
+    ...rest,
+    subject: `test, ${subject}`,
+    sentences: ['This is a test.', ...rest.sentences],
+  };
+  const envelope = { to: session.email, shop, baseUrl: parts.baseUrl(), unsubscribeSecret };
+  try {
+    await mailer.send(toMessage(test, envelope));
+    log.info({ shopId: shop.id, ownerId: session.ownerId }, 'sent a test mail');
+  } catch (error) {
+    log.warn({ shopId: shop.id, ownerId: session.ownerId, err: error }, 'test mail was not sent');
+    return error instanceof MailRefused
+      ? `Saved, but the mail server refuses to send mail to ${session.email}: ${error.message}`
+      : 'Saved, but the mail server could not be reached. Try again in a minute, or tell the operator of this service.';
+  }
+}
+
+const nothingYet: Letter = {
+  subject: 'no data yet',
+  sentences: ['The shop has no data yet.'],
+  links: [{ label: 'See the shop', path: '' }],
+};

@@ -1,12 +1,10 @@
 import { rights } from '../../accounts/rights.ts';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log/log.ts';
 import { type Mailer, MailRefused } from '../../mail/mailer.ts';
 import { day, monthBefore } from '../../metrics/bounds.ts';
 import { toSummary } from '../../metrics/figures.ts';
 import { listHistory } from '../../metrics/history.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
-import type { Store } from '../../store/open.ts';
+import type { OwnerParts } from '../pages.ts';
 import {
   type Limit,
   type Recipient,
@@ -26,10 +24,7 @@ const intervalMilliseconds = 300_000;
 /** Longer than a recipient takes; if the process dies, another one takes over. */
 const claimMilliseconds = 600_000;
 
-interface SenderParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
+interface SenderParts extends Pick<OwnerParts, 'store' | 'clock' | 'log'> {
   readonly mailer: Mailer;
   /** Of the service. */
   readonly baseUrl: string;

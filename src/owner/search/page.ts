@@ -1,7 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { page } from '../ui/page.ts';
-import { searchForm } from '../ui/search.ts';
+import { page, searchForm } from '../ui/page.ts';
 import { allGuides, guidePath } from '../../docs/guides.ts';
 import { getEntitlements } from '../../operations/get-entitlements.ts';
 import { listPlans } from '../../operations/list-plans.ts';
@@ -11,10 +10,10 @@ import type { RecordKind } from '../../store/records/export-dates.ts';
 import { ask } from '../ask.ts';
 import { homeLink, showId, withHomes } from '../framework/homes.ts';
 import { find as findSubscription } from '../subscriptions/page.ts';
-import { countOf, dateFormat, localeOf } from '../ui/formats.ts';
+import { countOf, formatDay } from '../ui/formats.ts';
 import { statusLabels } from '../ui/labels.ts';
 import { may } from '../../accounts/rights.ts';
-import { addressOf, isOfShop, shopPath } from '../site.ts';
+import { type Path, addressOf, isOfShop, shopPath } from '../site.ts';
 
 /** The search of a shop's pages and records. */
 export function searchPages(parts: OwnerParts): OwnerPage[] {
@@ -62,8 +61,6 @@ function resultList(asked: string, results: readonly Result[]): Html {
     </ul>`;
 }
 
-type Path = `/app${string}`;
-
 interface Result {
   readonly label: string;
   /** More about it. */
@@ -79,11 +76,7 @@ const signOut: Result = { path: '/app/sign-out', label: 'Sign out', form: 'sign-
 
 const ofDocs: readonly Result[] = [
   { path: '/docs/reference', label: 'API reference', hint: 'Docs' },
-  ...allGuides.map((guide): Result => ({
-    path: guidePath(guide),
-    label: guide.title,
-    hint: 'Docs',
-  })),
+  ...allGuides.map((guide) => ({ path: guidePath(guide), label: guide.title, hint: 'Docs' })),
 ];
 
 /** The pages and actions that have all words of a text; all of them for an empty text. */
@@ -103,8 +96,12 @@ function findPages({ shop, site }: ShopVisit, text: string): Result[] {
 interface Kind {
   readonly kind: RecordKind;
   readonly noun: string;
-  /** What is found, by its number here. */
-  describe(parts: OwnerParts, visit: ShopVisit, id: number): Promise<Omit<Result, 'label'>>;
+  /** What is found, by its number here, and its page. */
+  describe(
+    parts: OwnerParts,
+    visit: ShopVisit,
+    id: number,
+  ): Promise<readonly [hint: string | undefined, path: string]>;
 }
 
 const kinds: readonly Kind[] = [
@@ -112,55 +109,46 @@ const kinds: readonly Kind[] = [
     kind: 'customer',
     noun: 'Customer',
     async describe(parts, visit, id) {
-      const { shop } = visit;
-      const { subscriptions: all } = await ask(parts, shop, getEntitlements, { customerId: id });
+      const { subscriptions: all } = await ask(parts, visit.shop, getEntitlements, {
+        customerId: id,
+      });
       const entitled = all.filter(({ isEntitled }) => isEntitled).length;
-      return {
-        hint: `${countOf(visit, all.length, 'subscription')}, ${entitled} entitled now`,
-        path: shopPath(shop, `/customers/${id}`),
-      };
+      const hint = `${countOf(visit, all.length, 'subscription')}, ${entitled} entitled now`;
+      return [hint, `/customers/${id}`];
     },
   },
   {
     kind: 'subscription',
     noun: 'Subscription',
     async describe(parts, visit, id) {
-      const { shop } = visit;
       const found = await findSubscription(parts, visit, id);
-      const day = dateFormat(localeOf(visit), { dateStyle: 'medium' });
-      return {
-        hint:
-          found &&
-          `${statusLabels[found.status][0]}, ${found.planName}, since ${day.format(Date.parse(found.createdAt))}`,
-        path: shopPath(shop, `/subscriptions/${id}`),
-      };
+      const hint =
+        found &&
+        `${statusLabels[found.status][0]}, ${found.planName}, since ${formatDay(visit, Date.parse(found.createdAt))}`;
+      return [hint, `/subscriptions/${id}`];
     },
   },
   {
     kind: 'plan',
     noun: 'Plan',
-    describe: async (parts, { shop }, id) => {
+    async describe(parts, { shop }, id) {
       const { plans } = await ask(parts, shop, listPlans);
       const found = plans.find((plan) => plan.id === id);
       const hint = found && `${found.name}${found.active ? '' : ', no longer offered'}`;
-      return { hint, path: shopPath(shop, `/subscriptions?plan=${id}`) };
+      return [hint, `/subscriptions?plan=${id}`];
     },
   },
   {
     kind: 'cancellation',
     noun: 'Cancel-flow session',
-    describe: async ({ store }, { shop }, id) => {
+    async describe({ store }, { shop }, id) {
       const subscriptions = await store.readRecent(shop.id, (from) =>
         listSubscriptionsOfSessions(from.cancellations, shop.id, [id]),
       );
       const subscription = subscriptions.get(id);
-      return {
-        hint: subscription === undefined ? undefined : `of subscription ${subscription}`,
-        path: shopPath(
-          shop,
-          subscription === undefined ? '/cancel-flow' : `/subscriptions/${subscription}`,
-        ),
-      };
+      return subscription === undefined
+        ? [undefined, '/cancel-flow']
+        : [`of subscription ${subscription}`, `/subscriptions/${subscription}`];
     },
   },
 ];
@@ -175,22 +163,18 @@ async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): P
     }),
   );
   const records = found.flat();
-  const homes = withHomes(
-    parts,
-    visit,
-    records.map(({ kind, id }) => [kind, id]),
-  );
+  const pairs = records.map(({ kind, id }) => [kind, id] as const);
+  const homes = withHomes(parts, visit, pairs);
   return Promise.all(
     records.map(async ({ kind, noun, id, sourceId, describe }) => {
-      const [result, named] = await Promise.all([describe(parts, visit, id), homes]);
+      const [[about, path], named] = await Promise.all([describe(parts, visit, id), homes]);
       const shown = showId(named, kind, id);
       const others = [sourceId !== shown && sourceId, shown !== String(id) && `number here ${id}`];
-      const hint = [result.hint, ...others].filter(Boolean).join(' · ');
       return {
-        ...result,
         label: `${noun} ${shown}`,
+        path: shopPath(visit.shop, path),
         home: homeLink(named, kind, id, 'button'),
-        hint,
+        hint: [about, ...others].filter(Boolean).join(' · '),
       };
     }),
   );

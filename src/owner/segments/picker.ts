@@ -4,12 +4,11 @@ import {
   type ConditionName,
   type Segment,
   type Age,
-  ages,
   conditionNames,
   parseSegment,
   segmentQuery,
 } from '../../metrics/segments/segment.ts';
-import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.ts';
+import { subscriptionStatuses } from '../../vocabulary.ts';
 import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
@@ -22,11 +21,9 @@ import { listPlans } from '../../operations/list-plans.ts';
 import { listProducts } from '../../store/records/plans.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { ask } from '../ask.ts';
-import { shopPath } from '../site.ts';
+import { type Path, shopPath } from '../site.ts';
 import { notice } from '../ui/elements.ts';
 import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
-
-type Path = `/app${string}`;
 
 /** Parameters that a change of the segment ends: its conditions, a place in the list shown before, and what was done. */
 const own = new Set<string>([...conditionNames, 'cursor', 'done', 'segment']);
@@ -87,9 +84,49 @@ export function segmentPicker(
         )}
       </ul>`
     }
-    ${(segment || choices.saved.length > 0) && savedMenu(visit, choices, { query, here, known, pathOf })}
-    ${notice(doneOf(visit, known))}
+    ${(segment || choices.saved.length > 0) && savedMenu()} ${notice(doneOf(visit, known))}
   </div>`;
+
+  /** The saved segments with links and buttons that delete them, and a form that saves the one shown. */
+  function savedMenu(): Html {
+    const action = shopPath(visit.shop, '/segments');
+    return html`<details class="menu">
+      <summary>${known ? known.name : 'Saved segments'}</summary>
+      <div class="panel">
+        ${
+          choices.saved[0] &&
+          html`<ul>
+            ${choices.saved.map(
+              (each) =>
+                html`<li>
+                  <a
+                    href="${pathOf(new URLSearchParams(each.query))}"
+                    ${each === known && html`aria-current="true"`}
+                    >${each.name}</a
+                  >
+                  <form method="post" action="${action}/delete">
+                    ${token(visit)} ${hiddenFields(Object.entries({ name: each.name, next: here }))}
+                    <button class="plain" aria-label="Delete ${each.name}">Delete</button>
+                  </form>
+                </li>`,
+            )}
+          </ul>`
+        }
+        ${
+          !known &&
+          segment &&
+          html`<form class="save" method="post" action="${action}">
+            ${token(visit)} ${hiddenFields(Object.entries({ query: String(query), next: here }))}
+            ${inputField(
+              { id: 'segment-name', name: 'name', label: 'Name' },
+              html`required maxlength="80" autocomplete="off"`,
+            )}
+            <button>Save segment</button>
+          </form>`
+        }
+      </div>
+    </details>`;
+  }
 }
 
 /** What became of a form of saved segments. */
@@ -98,6 +135,8 @@ function doneOf({ query }: ShopVisit, known: SavedSegment | undefined): string |
   if (done === 'segment-deleted') return 'Segment deleted.';
   return done === 'segment-saved' && known ? `Saved as “${known.name}”.` : undefined;
 }
+
+const numbered = ({ id, name }: Named): Option => [String(id), name];
 
 function conditionsForm(
   visit: ShopVisit,
@@ -130,7 +169,25 @@ function conditionsForm(
       ...errorIn(name),
     });
   };
-  const { currency } = visit.shop;
+  const groups = choices.groups.map((name): Option => [name, name]);
+  const intervals = choices.intervals.map((each): Option => [
+    `${each.unit}-${each.count}`,
+    everyInterval(visit, each),
+  ]);
+  const statuses = subscriptionStatuses.map((each): Option => [each, statusLabels[each][0]]);
+  /** One end of a price band: both have one name. */
+  const priceField = (end: 'from' | 'to', value = '') =>
+    inputField(
+      {
+        id: `segment-price-${end}`,
+        name: 'price',
+        label: `Price ${end}, ${visit.shop.currency}`,
+        value,
+        ...errorIn('price', end === 'from'),
+      },
+      html`inputmode="decimal" pattern="[0-9]+(\\.[0-9]+)?" title="A number, such as 10 or 9.50"
+      autocomplete="off"`,
+    );
   // A form sends both ends, an address may have them together.
   const { from, to } = segment.price ?? {};
   const [first, last] = wrong.includes('price') ? visit.query.getAll('price') : [from, to];
@@ -139,113 +196,16 @@ function conditionsForm(
     action="${path}"
     data-count="${shopPath(visit.shop, '/segments/count')}"
   >
-    ${hiddenFields(others)}
-    ${select(
-      'plan',
-      'Plan',
-      choices.plans.map(({ id, name }) => [String(id), name]),
-    )}
-    ${select(
-      'group',
-      'Group',
-      choices.groups.map((name) => [name, name]),
-    )}
-    ${select(
-      'product',
-      'Product',
-      choices.products.map(({ id, name }) => [String(id), name]),
-    )}
-    ${select(
-      'interval',
-      'Billed',
-      choices.intervals.map((each) => [`${each.unit}-${each.count}`, everyInterval(visit, each)]),
-    )}
-    ${select(
-      'status',
-      'Status',
-      subscriptionStatuses.map((each): Option => [each, labelOf(each)]),
-    )}
-    ${select(
-      'age',
-      'Age',
-      ages.map((each): Option => [each, ageLabels[each]]),
-    )}
-    ${priceField('segment-price-from', `Price from, ${currency}`, first, errorIn('price'))}
-    ${priceField('segment-price-to', `Price to, ${currency}`, last, errorIn('price', false))}
+    ${hiddenFields(others)} ${select('plan', 'Plan', choices.plans.map(numbered))}
+    ${select('group', 'Group', groups)}
+    ${select('product', 'Product', choices.products.map(numbered))}
+    ${select('interval', 'Billed', intervals)} ${select('status', 'Status', statuses)}
+    ${select('age', 'Age', Object.entries(ageLabels))} ${priceField('from', first)}
+    ${priceField('to', last)}
     <p class="hint">Subscriptions that meet all of this today:</p>
     <output>${choices.count}</output>
     <button>Show</button>
   </form>`;
-}
-
-/** One end of a price band: both ends have one name, and the address has them together. */
-function priceField(
-  id: string,
-  label: string,
-  value = '',
-  error: { readonly isInvalid: boolean; readonly getsFocus: boolean },
-): Html {
-  return inputField(
-    { id, name: 'price', label, value, ...error },
-    html`inputmode="decimal" pattern="[0-9]+(\\.[0-9]+)?" title="A number, such as 10 or 9.50"
-    autocomplete="off"`,
-  );
-}
-
-const labelOf = (status: SubscriptionStatus) => statusLabels[status][0];
-
-/** The saved segments with links and buttons that delete them, and a form that saves the one shown. */
-function savedMenu(
-  visit: ShopVisit,
-  { saved }: SegmentChoices,
-  shown: {
-    readonly query: URLSearchParams;
-    readonly here: Path;
-    /** Under which it is saved. */
-    readonly known: SavedSegment | undefined;
-    pathOf(conditions: Iterable<[string, string]>): Path;
-  },
-): Html {
-  const query = String(shown.query);
-  const action = shopPath(visit.shop, '/segments');
-  const { known } = shown;
-  return html`<details class="menu">
-    <summary>${known ? known.name : 'Saved segments'}</summary>
-    <div class="panel">
-      ${
-        saved[0] &&
-        html`<ul>
-          ${saved.map(
-            (each) =>
-              html`<li>
-                <a
-                  href="${shown.pathOf(new URLSearchParams(each.query))}"
-                  ${each === known && html`aria-current="true"`}
-                  >${each.name}</a
-                >
-                <form method="post" action="${action}/delete">
-                  ${token(visit)}
-                  ${hiddenFields(Object.entries({ name: each.name, next: shown.here }))}
-                  <button class="plain" aria-label="Delete ${each.name}">Delete</button>
-                </form>
-              </li>`,
-          )}
-        </ul>`
-      }
-      ${
-        known || query === ''
-          ? undefined
-          : html`<form class="save" method="post" action="${action}">
-              ${token(visit)} ${hiddenFields(Object.entries({ query, next: shown.here }))}
-              ${inputField(
-                { id: 'segment-name', name: 'name', label: 'Name' },
-                html`required maxlength="80" autocomplete="off"`,
-              )}
-              <button>Save segment</button>
-            </form>`
-      }
-    </div>
-  </details>`;
 }
 
 const ageLabels: Readonly<Record<Age, string>> = {

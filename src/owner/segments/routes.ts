@@ -1,10 +1,9 @@
-import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import { page, pageHeaders, redirect, returnPath } from '../ui/page.ts';
-import { hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
+import { actions, hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
 import { countInWords } from './picker.ts';
 import { shopPath } from '../site.ts';
 
@@ -24,7 +23,16 @@ export function segmentPages(parts: OwnerParts): OwnerPage[] {
         const { segment } = parseSegment(new URLSearchParams(form.get('query') ?? ''));
         if (!segment) return redirect(next);
         const query = String(segmentQuery(segment));
-        const again = (problem: string) => savePage(visit, { name, query, next, problem });
+        const again = (problem: string) => {
+          const content = postForm(
+            visit,
+            shopPath(visit.shop, base),
+            html`${hiddenFields(Object.entries({ query, next }))}
+            ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
+            ${actions(html`<button>Save segment</button>`, next)}`,
+          );
+          return page(visit, { title: 'Save segment', content, problem });
+        };
         const problem = nameProblem(name, 'segment');
         if (problem !== undefined) return again(problem);
         const saved = await insertSegment(store.write, visit.shop.id, { name, query });
@@ -62,22 +70,3 @@ const refusals = {
     'The shop has another segment of this name. Choose another name, or delete that one first.',
   full: `The shop has ${maxSegments} saved segments, as many as it can have. Delete one first.`,
 };
-
-interface Refused {
-  readonly name: string;
-  readonly query: string;
-  readonly next: string;
-  readonly problem: string;
-}
-
-function savePage(visit: ShopVisit, { name, query, next, problem }: Refused): Answer {
-  const { shop } = visit;
-  const content = postForm(
-    visit,
-    shopPath(shop, '/segments'),
-    html`${hiddenFields(Object.entries({ query, next }))}
-      ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
-      <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>`,
-  );
-  return page(visit, { title: 'Save segment', content, problem });
-}

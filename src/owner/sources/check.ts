@@ -2,7 +2,7 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Keeper, listKeepers, namesOf } from '../../platforms/keeper.ts';
 import { figures as known } from '../../metrics/figures.ts';
-import type { Platform, SourcePart } from '../../platforms/platform.ts';
+import type { ConnectedShop, Platform, SourcePart } from '../../platforms/platform.ts';
 import { feedLabel } from '../../platforms/registry.ts';
 import type { Rehearsal } from '../../push/upload/rehearsals.ts';
 import type { RecordType } from '../../records/records.ts';
@@ -14,9 +14,7 @@ import { shopPath } from '../site.ts';
 import { choiceField, hiddenFields, postForm } from '../ui/fields.ts';
 import { page } from '../ui/page.ts';
 import { plainTable } from '../ui/table.ts';
-import { countsTable, figuresTable, refusedOf, takenOf } from './upload/figures.ts';
-import { firstRecords } from './upload/records.ts';
-import { refusalsPart } from './upload/refusals.ts';
+import { refusedOf, rehearsalPart, takenOf, firstRecords, refusalsPart } from './upload/tables.ts';
 
 const figuresOfPrices = [known.mrr, known.avgSubscriptionValue, known.upcomingRenewalsValue7d];
 
@@ -66,11 +64,10 @@ export function takeOverPart(
   if (foreign.length === 0 && keepers.length === 0) return undefined;
   const from = new Intl.ListFormat('en-GB').format(feeds);
   return html`${keepers.map(
-    (keeper) =>
+    ({ types, account, platform }) =>
       html`<p class="notice risk">
-        The ${namesOf(keeper.types)} of this shop come from ${keeper.platform.title}
-        (${keeper.account}), so those of ${title} will be refused. Disconnect
-        ${keeper.platform.title} first if ${title} is to bring them.
+        The ${namesOf(types)} of this shop come from ${platform.title} (${account}), so those of
+        ${title} will be refused. Disconnect ${platform.title} first if ${title} is to bring them.
       </p>`,
   )}
   ${
@@ -118,22 +115,22 @@ export interface CheckedDraft {
   readonly notes?: readonly string[];
 }
 
-interface Checked {
-  readonly platform: Platform;
-  readonly account: string;
-  readonly version: string;
-  readonly draft: CheckedDraft;
-  readonly parts: readonly SourcePart[];
-  readonly rivals: Rivals;
-  readonly rehearsal: Rehearsal;
-  readonly problem: string | undefined;
-}
-
 /** What a source has and what it would change, before its owner starts it. */
-export function checkPage(visit: ShopVisit, checked: Checked): Answer {
-  const { platform, account, version, draft, parts, rivals, rehearsal, problem } = checked;
+export function checkPage(
+  visit: ShopVisit,
+  platform: Platform,
+  { account, version, draft: stored }: ConnectedShop,
+  parts: readonly SourcePart[],
+  rivals: Rivals,
+  rehearsal: Rehearsal,
+  problem: string | undefined,
+): Answer {
+  const draft = JSON.parse(stored ?? '{}') as CheckedDraft;
   const { name, title } = platform;
   const path = shopPath(visit.shop, `/sources/${name}`);
+  const unknown =
+    (rehearsal.kind === 'none' && rehearsal.problem) ||
+    'There is too much data to rehearse the first sync.';
   const isUseless =
     rehearsal.kind === 'done' && refusedOf(rehearsal.counts) > 0 && takenOf(rehearsal.counts) === 0;
   const content = html`<section class="card" aria-labelledby="found-title">
@@ -157,7 +154,15 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
           : undefined
       }
     </section>
-    ${rehearsalPart(visit, rehearsal, `${path}/check`)}
+    ${rehearsalPart(visit, rehearsal, {
+      what: 'first sync',
+      path: `${path}/check`,
+      none: html`<p>${unknown} The figures are known only once it has started.</p>`,
+    })}
+    ${
+      rehearsal.kind === 'done' &&
+      refusalsPart(visit, rehearsal.refused, refusedOf(rehearsal.counts), 'would be')
+    }
     ${
       isUseless
         ? html`<p class="alert" role="alert">
@@ -179,30 +184,4 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
     )}
     ${rehearsal.kind === 'running' || !rehearsal.preview ? undefined : firstRecords(rehearsal.preview)}`;
   return page(visit, { title: `Check ${title}`, content, problem });
-}
-
-function rehearsalPart(visit: ShopVisit, rehearsal: Rehearsal, path: string): Html {
-  const heading = html`<h2 id="figures-title">Figures before and after</h2>`;
-  if (rehearsal.kind === 'running') {
-    return html`<section aria-labelledby="figures-title" data-refresh>
-      ${heading}
-      <p role="status" class="quiet">
-        The first sync is being rehearsed in a copy of your shop.
-        <a href="${path}">Show the figures</a>
-      </p>
-    </section>`;
-  }
-  if (rehearsal.kind === 'none') {
-    const { problem = 'There is too much data to rehearse the first sync.' } = rehearsal;
-    return html`<section aria-labelledby="figures-title">
-      ${heading}
-      <p>${problem} The figures are known only once it has started.</p>
-    </section>`;
-  }
-  const { counts, figures, refused } = rehearsal;
-  return html`<section aria-labelledby="figures-title">
-      ${heading} ${figuresTable(visit, figures, 'Figures before and after the first sync')}
-      ${countsTable(visit, counts, 'What would become of the records')}
-    </section>
-    ${refusalsPart(visit, refused, refusedOf(counts), 'would be')}`;
 }

@@ -1,13 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { may } from '../../accounts/rights.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
-import { listKeepers } from '../../platforms/keeper.ts';
-import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
+import type { Platform } from '../../platforms/platform.ts';
 import { findPlatform } from '../../platforms/registry.ts';
-import { listFeeds } from '../../store/feeds/feeds.ts';
 import { hastenSync } from '../../store/feeds/platforms.ts';
-import { countUndated } from '../../store/records/sightings.ts';
-import type { Shop } from '../../store/shops.ts';
 import { notFoundPage } from '../message-pages.ts';
 import {
   type OwnerPage,
@@ -22,13 +18,13 @@ import { backTo, page, redirect } from '../ui/page.ts';
 import { customerLinkPages } from './customer-link.ts';
 import { formPages } from './form.ts';
 import { type Problem, sourcesPage } from './page.ts';
-import { pushPages, readPushSources } from './push.ts';
+import { pushPages } from './push.ts';
 import { uploadPages } from './upload/routes.ts';
-import { type Source, type SourceStatus, type Sources, isDraft } from './sources.ts';
+import { type Source, type Sources, isDraft } from './sources.ts';
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { recordPage } from '../record-page.ts';
-import { postForm } from '../ui/fields.ts';
+import { actions, postForm } from '../ui/fields.ts';
 import { shopPath } from '../site.ts';
 
 const base = '/sources';
@@ -38,35 +34,9 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   const { store, clock, log, platforms: config } = parts;
   const sql = store.write;
 
-  const show = async (visit: ShopVisit, problem?: Problem) => {
-    const { id } = visit.shop;
-    const [listed, push, upload, feeds, keepers, undated] = await Promise.all([
-      sources.list(id),
-      readPushSources(parts, id),
-      parts.uploads.find(id),
-      listFeeds(sql, id),
-      listKeepers(sql, id),
-      countUndated(sql, id),
-    ]);
-    const now = clock.now();
-    const shown = { sources: listed, push, upload, feeds, keepers, undated, problem, now };
-    return sourcesPage(visit, shown);
-  };
+  const show = (visit: ShopVisit, problem?: Problem) => sourcesPage(parts, sources, visit, problem);
   const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
   const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
-
-  /** @returns what went wrong; undefined if the shop is connected */
-  const connect = (
-    { platform, authorization }: { platform: Platform; authorization: Authorization },
-    visit: OwnerVisit,
-    shop: Shop,
-    answer: AuthorizationAnswer,
-  ) =>
-    sources.attempt(platform, actorOf(visit), async (connecting) => {
-      const { baseUrl, context } = connecting;
-      const granted = { ...answer, shop: shop.id, baseUrl };
-      await connectShop(connecting, shop, await authorization.exchange(granted, context));
-    });
 
   return [
     shopPage(base, {
@@ -107,7 +77,22 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
           redirectUri: parts.baseUrl() + callbackPath(platform.name),
           state: stateOf(session.secret, asked),
         });
-        return consentPage(visit, { platform, authorization, account, address });
+        // What we will read, before the owner agrees at the platform.
+        const content = html`<section class="card">
+          <p>
+            ${platform.title} will ask you to let this service read from
+            <strong>${account}</strong>:
+          </p>
+          <ul>
+            ${authorization.scopes.map((scope) => html`<li>${scope}</li>`)}
+          </ul>
+          <p>Nothing is changed there. You can disconnect at any time.</p>
+          ${actions(
+            html`<a class="button" href="${address}">Continue to ${platform.title}</a>`,
+            shopPath(shop, '/sources'),
+          )}
+        </section>`;
+        return page(visit, { title: `Connect ${platform.title}`, content });
       },
     }),
 
@@ -150,16 +135,19 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
               reason: `it is connected to ${known.account}`,
               text: `This shop is connected to ${known.account}. Disconnect it first.`,
             }
-          : await connect({ platform, authorization }, visit, shop, answer);
+          : await sources.attempt(platform, actorOf(visit), async (connecting) => {
+              const { baseUrl, context } = connecting;
+              const granted = { ...answer, shop: shop.id, baseUrl };
+              await connectShop(connecting, shop, await authorization.exchange(granted, context));
+            });
         if (!problem) {
           log.info(fields, 'shop connected');
           return backTo({ shop }, base, 'connected');
         }
         log.warn({ ...fields, reason: problem.reason }, 'shop not connected');
         // As when the owner goes back and forward: the code was used.
-        if (known && !isOther && isWorking(known.status)) {
-          return backTo({ shop }, base);
-        }
+        const isWorking = known?.status.kind !== 'failing' && known?.status.kind !== 'ended';
+        if (known && !isOther && isWorking) return backTo({ shop }, base);
         return show({ ...visit, shop }, { platform: name, text: problem.text, given: account });
       },
     }),
@@ -199,19 +187,11 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   ];
 }
 
-function isWorking({ kind }: SourceStatus): boolean {
-  return kind !== 'failing' && kind !== 'ended';
-}
-
 function callbackPath(platform: string): `/app/${string}` {
   return `/app/connected/${platform}`;
 }
 
-interface Asked {
-  readonly platform: string;
-  readonly shopId: number;
-  readonly account: string;
-}
+type Asked = Readonly<{ platform: string; shopId: number; account: string }>;
 
 /** What the platform sends back with the owner: it proves that the same session asked for the same shop and account. */
 function stateOf(sessionSecret: string, { platform, shopId, account }: Asked): string {
@@ -232,35 +212,6 @@ function shopOfState(
   const actual = Buffer.from(state);
   const isSame = expected.length === actual.length && timingSafeEqual(expected, actual);
   return isSame ? shopId : undefined;
-}
-
-interface Consent {
-  readonly platform: Platform;
-  readonly authorization: Authorization;
-  readonly account: string;
-  /** Where the owner agrees. */
-  readonly address: string;
-}
-
-/** What we will read, before the owner agrees at the platform. */
-function consentPage(visit: ShopVisit, consent: Consent): Answer {
-  const { account, address, authorization } = consent;
-  const { title } = consent.platform;
-  const sources = shopPath(visit.shop, '/sources');
-  return page(visit, {
-    title: `Connect ${title}`,
-    content: html`<section class="card">
-      <p>${title} will ask you to let this service read from <strong>${account}</strong>:</p>
-      <ul>
-        ${authorization.scopes.map((scope) => html`<li>${scope}</li>`)}
-      </ul>
-      <p>Nothing is changed there. You can disconnect at any time.</p>
-      <p class="actions">
-        <a class="button" href="${address}">Continue to ${title}</a>
-        <a href="${sources}">Cancel</a>
-      </p>
-    </section>`,
-  });
 }
 
 function disconnectPage(visit: ShopVisit, source: Source & { state: 'connected' }): Answer {
@@ -293,10 +244,11 @@ function disconnectPage(visit: ShopVisit, source: Source & { state: 'connected' 
       visit,
       `${sources}/${name}/disconnect`,
       html`${consequences}
-        <p class="actions">
-          <button class="danger">${action}</button>
-          <a href="${sources}">${isDraft(source) ? 'Keep it' : 'Stay connected'}</a>
-        </p>`,
+      ${actions(
+        html`<button class="danger">${action}</button>`,
+        sources,
+        isDraft(source) ? 'Keep it' : 'Stay connected',
+      )}`,
     ),
   });
 }

@@ -10,6 +10,8 @@ import type { Source } from './sources.ts';
 type Connected = Source & { state: 'connected' };
 
 const words = {
+  off: { dot: '', word: 'Not available' },
+  free: { dot: '', word: 'Not connected' },
   draft: { dot: 'risk', word: 'Waiting for you' },
   first: { dot: '', word: 'First sync' },
   resuming: { dot: '', word: 'Catching up' },
@@ -21,17 +23,10 @@ const words = {
 } as const;
 
 /** The state of a source in a word or two, and its colour. */
-export function connectionState(source: Source): { readonly dot: string; readonly word: string } {
-  switch (source.state) {
-    case 'off':
-      return { dot: '', word: 'Not available' };
-    case 'free':
-      return { dot: '', word: 'Not connected' };
-    case 'connected': {
-      const { status } = source;
-      return words[status.kind === 'failing' && status.isDue ? 'retrying' : status.kind];
-    }
-  }
+export function connectionState(source: Source) {
+  if (source.state !== 'connected') return words[source.state];
+  const { status } = source;
+  return words[status.kind === 'failing' && status.isDue ? 'retrying' : status.kind];
 }
 
 /** The account, how fresh its data is, and what can be done about it. */

@@ -17,10 +17,11 @@ import { withoutComments } from '../../mapping/read.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf } from '../pages.ts';
 import { recordPage } from '../record-page.ts';
 import { shopPath } from '../site.ts';
-import { inputField, postForm, textField } from '../ui/fields.ts';
+import { actions, inputField, postForm, textField } from '../ui/fields.ts';
 import { backTo, page } from '../ui/page.ts';
 import {
   type CheckedDraft,
+  type Rivals,
   checkPage,
   isTakenOver,
   lacksPrices,
@@ -87,7 +88,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     const isFirst = isNew(source);
     const known = platform.form.isPreviewed ? [] : await partsOf(platform, { shop: visit.shop.id });
     const rivals = isFirst ? await rivalsOf(visit, platform, known) : undefined;
-    return formPage(visit, source, { problems, json, stored: stored?.credentials, rivals });
+    return formPage(visit, source, problems, json, stored?.credentials, rivals);
   };
   const showCheck = async (visit: ShopVisit, source: Pasted, problem?: string) => {
     const { platform } = source;
@@ -96,7 +97,6 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     const { connected, credentials } = stored;
     const all = await partsOf(platform, credentials);
     const rivals = await rivalsOf(visit, platform, all);
-    const draft = JSON.parse(connected.draft ?? '{}') as CheckedDraft;
     const rehearsal = parts.uploads.rehearseSync(visit.shop, {
       platform: platform.name,
       account: connected.account,
@@ -105,9 +105,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       credentials,
       sourceNetworks: parts.platforms.sourceNetworks ?? [],
     });
-    const { account, version } = connected;
-    const checked = { platform, account, version, draft, parts: all, rivals, rehearsal, problem };
-    return checkPage(visit, checked);
+    return checkPage(visit, platform, connected, all, rivals, rehearsal, problem);
   };
 
   return [
@@ -254,27 +252,20 @@ function readJson(text: string, name: string): unknown {
   return isObject(value) && name in value ? value[name] : value;
 }
 
-interface FormParts {
-  readonly problems: Problems;
-  /** What was given as JSON. */
-  readonly json: string | undefined;
-  readonly stored: Credentials | undefined;
-  /** Undefined if the shop was connected before. */
-  readonly rivals: Awaited<ReturnType<typeof readRivals>> | undefined;
-}
-
-function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
+/** @param json what was given as JSON @param rivals undefined if the shop was connected before */
+function formPage(
+  visit: ShopVisit,
+  source: Pasted,
+  problems: Problems,
+  json: string | undefined,
+  stored: Credentials | undefined,
+  rivals: Rivals | undefined,
+): Answer {
   const { platform } = source;
   const { name, title, form } = platform;
-  const { problems, stored, rivals } = parts;
   const isReplaced = !isNew(source);
-  const fieldOf = ({
-    name: key,
-    label,
-    hint,
-    isSecret,
-    isJson,
-  }: ConnectForm['fields'][number]): Html => {
+  const fieldOf = (field: ConnectForm['fields'][number]): Html => {
+    const { name: key, label, hint, isSecret, isJson } = field;
     const id = `${name}-${key}`;
     const text = problems[key];
     const isKept = isSecret && stored !== undefined;
@@ -291,7 +282,7 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
       const known = stored?.[key] === undefined ? '' : JSON.stringify(stored[key], null, 2);
       return html`<details ${text === undefined ? undefined : html`open`}>
         <summary>For your developer</summary>
-        ${problem} ${textField({ ...labelled, value: parts.json ?? known })}
+        ${problem} ${textField({ ...labelled, value: json ?? known })}
       </details>`;
     }
     // Not a password of the owner's, which a browser would keep.
@@ -315,10 +306,10 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
     visit,
     shopPath(visit.shop, `/sources/${name}/form`),
     html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals)}
-      <p class="actions">
-        <button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>
-        <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
-      </p>`,
+    ${actions(
+      html`<button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>`,
+      shopPath(visit.shop, '/sources'),
+    )}`,
   )} `;
   const status = Object.keys(problems).length > 0 ? 422 : 200;
   const heading = isReplaced ? `${action} of ${title}` : `Connect ${title}`;

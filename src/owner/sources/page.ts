@@ -1,16 +1,17 @@
-import type { UploadView } from '../../push/upload/uploads.ts';
 import type { Answer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Authorization, Platform } from '../../platforms/platform.ts';
 import type { PushSourceListing } from '../../store/push/sources.ts';
-import type { FeedStatus } from '../../store/feeds/feeds.ts';
-import type { Keeper } from '../../platforms/keeper.ts';
+import { listFeeds } from '../../store/feeds/feeds.ts';
+import { countUndated } from '../../store/records/sightings.ts';
+import { listKeepers } from '../../platforms/keeper.ts';
+import { readPushSources } from './push.ts';
 import { customerLinkPath } from './customer-link.ts';
 import { connectedPart, connectionState, keepersPart } from './connected.ts';
-import { type Source, arrivals, undatedNote } from './sources.ts';
-import type { ShopVisit } from '../pages.ts';
+import { type Source, type Sources, arrivals, undatedNote } from './sources.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { page } from '../ui/page.ts';
-import { uploadSection } from './upload/choose.ts';
+import { uploadSection } from './upload/stages.ts';
 import { countOf, showAgo, showTime, showDay } from '../ui/formats.ts';
 import { tiers } from '../../access/tiers.ts';
 import { overlapUntil } from '../../push/sources.ts';
@@ -29,30 +30,27 @@ export interface Problem {
   readonly given: string;
 }
 
-interface SourcesPage {
-  readonly sources: readonly Source[];
-  /** Those that are not revoked. */
-  readonly push: readonly PushSourceListing[];
-  readonly upload: UploadView | undefined;
-  readonly feeds: readonly FeedStatus[];
-  /** The platforms that keep the shop up. */
-  readonly keepers: readonly Keeper[];
-  /** Subscriptions with a status since an unknown time. */
-  readonly undated: number;
-  readonly problem: Problem | undefined;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
-  const { sources, push, upload, feeds, keepers, undated, problem, now } = parts;
+export async function sourcesPage(
+  parts: OwnerParts,
+  all: Sources,
+  visit: ShopVisit,
+  problem?: Problem,
+): Promise<Answer> {
+  const { id } = visit.shop;
+  const sql = parts.store.write;
+  const [sources, push, upload, feeds, keepers, undated] = await Promise.all([
+    all.list(id),
+    readPushSources(parts, id),
+    parts.uploads.find(id),
+    listFeeds(sql, id),
+    listKeepers(sql, id),
+    countUndated(sql, id),
+  ]);
+  const now = parts.clock.now();
   const content = html`
     ${notice(problem ? undefined : doneNotice(visit))}
     ${sources.map((source) =>
-      card(visit, source, {
-        now,
-        problem: problem?.platform === source.platform.name ? problem : undefined,
-      }),
+      card(visit, source, now, problem?.platform === source.platform.name ? problem : undefined),
     )}
     ${uploadSection(visit, upload)} ${pushSection(visit, push, now)}
     ${
@@ -75,53 +73,54 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
   return page(visit, { title: 'Sources', content, status });
 }
 
-function doneNotice({ query, shop }: ShopVisit): Html | undefined {
-  switch (query.get('done')) {
-    case 'connected':
-      return html`Connected. The first figures appear on the
-        <a href="${shopPath(shop)}">overview</a> within minutes.`;
-    case 'disconnected':
-      return html`Disconnected. The data that is here stays, belongs to no platform from now on, and
-      changes only by files, pushes and other sources.`;
-    case 'removed':
-      return html`Removed. Nothing was connected, and no data has changed.`;
-    case 'replaced':
-      return html`Replaced. The data that is here stays, and the sync goes on.`;
-    case 'file-removed':
-      return html`File removed. Nothing was stored.`;
-    case 'push-revoked':
-      return html`Push source revoked. What it has sent stays.`;
-    case 'push-rotated':
-      return html`Secret replaced.`;
-    case 'push-created':
-      return html`The push source was already created.`;
-    case 'push-already':
-      return html`The push source was already created, and its secret is shown only once. If you did
-      not copy it, rotate it.`;
-    default:
-      return undefined;
-  }
+const notices: ReadonlyMap<string | null, string> = new Map([
+  [
+    'disconnected',
+    'Disconnected. The data that is here stays, belongs to no platform from now on, and changes only by files, pushes and other sources.',
+  ],
+  ['removed', 'Removed. Nothing was connected, and no data has changed.'],
+  ['replaced', 'Replaced. The data that is here stays, and the sync goes on.'],
+  ['file-removed', 'File removed. Nothing was stored.'],
+  ['push-revoked', 'Push source revoked. What it has sent stays.'],
+  ['push-rotated', 'Secret replaced.'],
+  ['push-created', 'The push source was already created.'],
+  [
+    'push-already',
+    'The push source was already created, and its secret is shown only once. If you did not copy it, rotate it.',
+  ],
+]);
+
+function doneNotice({ query, shop }: ShopVisit): HtmlValue {
+  const done = query.get('done');
+  return done === 'connected'
+    ? html`Connected. The first figures appear on the
+        <a href="${shopPath(shop)}">overview</a> within minutes.`
+    : notices.get(done);
 }
 
-interface CardParts {
-  readonly problem: Problem | undefined;
-  readonly now: number;
-}
-
-function card(visit: ShopVisit, source: Source, { problem, now }: CardParts): Html {
+function card(visit: ShopVisit, source: Source, now: number, problem: Problem | undefined): Html {
   const { name, title } = source.platform;
   const { dot, word } = connectionState(source);
   return html`<section class="card source" id="${name}" aria-labelledby="${name}-title">
     <h2 id="${name}-title">${title} <span class="dot ${dot}">${word}</span></h2>
     ${problem && html`<p class="alert" role="alert" id="${name}-problem">${problem.text}</p>`}
-    ${source.state === 'connected' ? connectedPart(visit, source, now) : undefined}
+    ${source.state === 'connected' && connectedPart(visit, source, now)}
     ${
-      source.state === 'free' && source.authorization
-        ? connectForm(visit, source.platform, source.authorization, problem)
-        : undefined
+      source.state === 'free' &&
+      source.authorization &&
+      connectForm(visit, source.platform, source.authorization, problem)
     }
-    ${source.state === 'free' && source.platform.form ? formPart(visit, source.platform) : undefined}
-    ${source.state === 'off' ? offPart(source) : undefined}
+    ${
+      source.state === 'free' &&
+      source.platform.form &&
+      html`<p>${source.platform.form.about}</p>
+        <p class="actions">
+          <a class="button" href="${shopPath(visit.shop, `/sources/${name}/form`)}"
+            >Connect ${title}</a
+          >
+        </p>`
+    }
+    ${source.state === 'off' && offPart(source)}
   </section>`;
 }
 
@@ -152,13 +151,6 @@ function connectForm(
     </form>`;
 }
 
-function formPart({ shop }: ShopVisit, { name, title, form }: Platform): Html {
-  return html`<p>${form?.about}</p>
-    <p class="actions">
-      <a class="button" href="${shopPath(shop, `/sources/${name}/form`)}">Connect ${title}</a>
-    </p>`;
-}
-
 function offPart({ platform, authorization, missing }: Source & { state: 'off' }): Html {
   const { title, form } = platform;
   if (!authorization && !form) {
@@ -170,12 +162,10 @@ function offPart({ platform, authorization, missing }: Source & { state: 'off' }
     <p class="quiet">For the operator: set ${list(missing)}, then restart the service.</p>`;
 }
 
-function list(names: readonly string[]): Html[] {
-  return names.map((name, index) => {
-    const left = names.length - 1 - index;
-    return html`<code>${name}</code>${left === 0 ? '' : left === 1 ? ' and ' : ', '}`;
-  });
-}
+const list = (names: readonly string[]) =>
+  new Intl.ListFormat('en-GB')
+    .formatToParts(names)
+    .map(({ type, value }) => (type === 'element' ? html`<code>${value}</code>` : html`${value}`));
 
 /** The sources that may push records, and how to get one. */
 function pushSection(visit: ShopVisit, sources: readonly PushSourceListing[], now: number): Html {

@@ -6,6 +6,7 @@ import { recordPage } from '../record-page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { backTo, page } from '../ui/page.ts';
 import {
+  actions,
   choiceField,
   hiddenFields,
   inputField,
@@ -65,7 +66,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         if (!pushSources.isId(sourceId)) return newPushPage(visit);
         const kind = form.get('kind') ?? standard;
         const problem = problemOf(name, kind);
-        if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind, problem });
+        if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind }, problem);
         const scheme = isVendor(kind) ? kind : undefined;
         const baseUrl = parts.baseUrl();
         if (scheme && !isVendorSecret(secretOf(form))) {
@@ -108,7 +109,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         if (given !== undefined) return backTo(visit, '/sources', 'push-rotated');
         const ended = 'has ended. Requests signed with it are refused.';
         const remark = overlapRemark('secret', overlap, ended);
-        return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
+        return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl() }, remark);
       },
     }),
     recordPage(`${base}/:sourceId/setup`, find, {
@@ -158,45 +159,33 @@ const kinds: readonly (readonly [string, string])[] = [
   ),
 ];
 
-interface PushForm {
-  readonly name?: string;
-  readonly sourceId?: string;
-  readonly kind?: string;
-  readonly problem?: string | undefined;
-}
-
-function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
-  const { name = '', sourceId = pushSources.newId(), kind = standard, problem } = filled;
+function newPushPage(
+  visit: ShopVisit,
+  { name = '', sourceId = pushSources.newId(), kind = standard } = {},
+  problem?: string,
+): Answer {
   const sources = shopPath(visit.shop, '/sources');
   const content = postForm(
     visit,
     `${sources}/push`,
     html`${hiddenFields([['id', sourceId]])}
-      ${selectField({ id: 'kind', label: 'What sends', selected: kind, options: kinds })}
-      ${nameField(
-        name,
-        'To recognise it later, such as “Billing” or “Cancel flow”.',
-        problem !== undefined,
-      )}
-      <p class="actions">
-        <button>Continue</button>
-        <a href="${sources}">Cancel</a>
-      </p>`,
+    ${selectField({ id: 'kind', label: 'What sends', selected: kind, options: kinds })}
+    ${nameField(
+      name,
+      'To recognise it later, such as “Billing” or “Cancel flow”.',
+      problem !== undefined,
+    )}
+    ${actions(html`<button>Continue</button>`, sources)}`,
   );
   return page(visit, { title: 'Create push source', content, problem });
 }
 
-interface CreatedSecret {
-  readonly sourceId: string;
-  readonly secret: string;
-  readonly baseUrl: string;
-  /** Shown above the secret. */
-  readonly remark?: string;
-}
-
-/** The only page that shows a secret: the direct answer to the form. */
-function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answer {
-  const { sourceId, secret, baseUrl, remark } = created;
+/** The only page that shows a secret: the direct answer to the form. @param remark shown above the secret */
+function createdPushPage(
+  visit: ShopVisit,
+  { sourceId, secret, baseUrl }: Readonly<Record<'sourceId' | 'secret' | 'baseUrl', string>>,
+  remark?: string,
+): Answer {
   const content = html`
     ${notice(remark)}
     <section class="card">
@@ -244,11 +233,8 @@ function newVendorPage(visit: ShopVisit, source: VendorSource, problem?: string)
       visit,
       `${sources}/push`,
       html`${hiddenFields(Object.entries({ id: sourceId, name, kind: scheme }))}
-        ${secretField(vendors[scheme], problem)}
-        <p class="actions">
-          <button name="step" value="secret">Create push source</button>
-          <a href="${sources}">Cancel</a>
-        </p>`,
+      ${secretField(vendors[scheme], problem)}
+      ${actions(html`<button name="step" value="secret">Create push source</button>`, sources)}`,
     )}`;
   return page(visit, { title: `Connect ${title}`, content, problem });
 }
@@ -294,6 +280,7 @@ function rotatePushPage(
   problem?: string,
 ): Answer {
   const { sourceId, scheme } = source;
+  const until = overlapUntil(source, now);
   const vendor = isVendor(scheme) ? vendors[scheme] : undefined;
   const title = vendor ? 'Replace secret' : 'Rotate secret';
   const step = vendor
@@ -305,26 +292,17 @@ function rotatePushPage(
     `${sources}/push/${sourceId}/rotate`,
     html`${headingOf(source)}
       <p>${step} Both work until the old one expires.</p>
-      ${overlapWarning(visit, source, now)} ${vendor && secretField(vendor, problem)}
-      ${overlapChoices('The old secret expires')}
-      <p class="actions">
-        <button>${title}</button>
-        <a href="${sources}">Keep secret</a>
-      </p>`,
+      ${
+        until &&
+        html`<p>
+          The secret before the current one still works until ${showTime(visit, until)}.
+          <strong>It ends as soon as you continue.</strong>
+        </p>`
+      }
+      ${vendor && secretField(vendor, problem)} ${overlapChoices('The old secret expires')}
+      ${actions(html`<button>${title}</button>`, sources, 'Keep secret')}`,
   );
   return page(visit, { title, content, problem });
-}
-
-/** What another rotation would end. */
-function overlapWarning(visit: ShopVisit, source: PushSourceListing, now: number) {
-  const until = overlapUntil(source, now);
-  return (
-    until &&
-    html`<p>
-      The secret before the current one still works until ${showTime(visit, until)}.
-      <strong>It ends as soon as you continue.</strong>
-    </p>`
-  );
 }
 
 function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
@@ -336,10 +314,7 @@ function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
       <p>
         Requests of this source fail from now on. What it has sent stays. This cannot be undone.
       </p>
-      <p class="actions">
-        <button class="danger">Revoke push source</button>
-        <a href="${sources}">Keep push source</a>
-      </p>`,
+      ${actions(html`<button class="danger">Revoke push source</button>`, sources, 'Keep push source')}`,
   );
   return page(visit, { title: 'Revoke push source?', content });
 }

@@ -1,11 +1,9 @@
 import type { Actor } from '../../acts.ts';
-import type { Clock } from '../../clock.ts';
 import { CommandError, UsageError, describeError } from '../../errors.ts';
-import { type Backoff, realBackoff } from '../../platforms/backoff.ts';
+import { realBackoff } from '../../platforms/backoff.ts';
 import type { ConnectParts } from '../../platforms/connect.ts';
 import { Sealing } from '../../platforms/credentials/sealing.ts';
 import { PlatformError } from '../../platforms/errors.ts';
-import type { Log } from '../../log/log.ts';
 import type {
   ConnectedShop,
   Authorization,
@@ -13,21 +11,15 @@ import type {
   PlatformApp,
 } from '../../platforms/platform.ts';
 import { feedsOf, platforms, feedLabel } from '../../platforms/registry.ts';
-import {
-  type OpenPlatform,
-  type PlatformsConfig,
-  appOf,
-  openPlatform,
-} from '../../platforms/open.ts';
+import { type OpenPlatform, appOf, openPlatform } from '../../platforms/open.ts';
 import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
-import type { Store } from '../../store/open.ts';
 import { type SyncState, findSyncState } from '../../store/feeds/platforms.ts';
 import { type StreamState, listStreams } from '../../store/feeds/streams.ts';
 import { type RefusedRecords, refusedRecordsOf } from '../../platforms/intake.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 import { type Html, html } from '../../http/html.ts';
 import { countOf, showTime } from '../ui/formats.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
 import type { Visit } from '../site.ts';
 import { plainTable } from '../ui/table.ts';
 
@@ -75,13 +67,7 @@ interface ConnectedSource extends Pick<ConnectedShop, 'origin' | 'account'> {
 export const isDraft = (source: Source) =>
   source.state === 'connected' && source.status.kind === 'draft';
 
-interface SourcesParts {
-  readonly store: Pick<Store, 'write'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly platforms: PlatformsConfig;
-  readonly backoff?: Backoff | undefined;
-}
+type SourcesParts = Pick<OwnerParts, 'store' | 'clock' | 'log' | 'platforms' | 'backoff'>;
 
 /** What went wrong, for the log and in words for the owner. */
 export interface FailedAttempt {

@@ -29,15 +29,10 @@ const base = '/sso';
 const maxLength = 500;
 
 /** Where owners set up the issuer that signs in people of their mail domain. */
-export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): OwnerPage[] {
+export function ssoSettingsPages(parts: OwnerParts): OwnerPage[] {
+  const { accounts, clock } = parts;
   const { sql, sso } = accounts;
-  const show = async (visit: ShopVisit, problem?: Problem) =>
-    settingsPage(visit, {
-      provider: await findSsoProvider(sql, visit.shop.id),
-      redirectUri: baseUrl() + callbackPath(visit.shop.id),
-      canStore: sso.canStore,
-      problem,
-    });
+  const show = (visit: ShopVisit, problem?: Problem) => settingsPage(parts, visit, problem);
   /** Makes a change and enters it in the audit log, unless nothing changed. */
   const act = (
     visit: ShopVisit,
@@ -136,12 +131,6 @@ interface Problem {
   readonly form?: URLSearchParams;
 }
 
-const listOf = (text: string) =>
-  text
-    .split('\n')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-
 /** What was entered; the secret is still the stored one. */
 function readForm(
   form: URLSearchParams,
@@ -149,6 +138,10 @@ function readForm(
   known: SsoProvider | undefined,
 ): SsoProvider {
   const text = (name: string) => (form.get(name) ?? '').trim();
+  const lines = (name: string) =>
+    text(name)
+      .split(/\s*\n\s*/)
+      .filter(Boolean);
   const domain = text('domain').toLowerCase();
   const isSame = known?.domain === domain;
   return {
@@ -160,7 +153,7 @@ function readForm(
     verification: isSame ? known.verification : randomBytes(16).toString('hex'),
     verifiedAt: isSame ? known.verifiedAt : null,
     roleClaim: text('claim') || null,
-    roles: Object.fromEntries(roles.map((role) => [role, listOf(text(role))])),
+    roles: Object.fromEntries(roles.map((role) => [role, lines(role)])),
     defaultRole: roles.find((role) => role === text('default')) ?? null,
     replacesPasswords: form.has('passwords'),
   };
@@ -190,36 +183,26 @@ function problemOf(
     : undefined;
 }
 
-interface SettingsPage {
-  readonly provider: SsoProvider | undefined;
-  readonly redirectUri: string;
-  readonly canStore: boolean;
-  readonly problem: Problem | undefined;
-}
-
 const notices: ReadonlyMap<string | null, string> = new Map([
   ['saved', 'Saved.'],
   ['verified', 'The domain is verified. People of it can sign in now.'],
   ['removed', 'Single sign-on is removed.'],
 ]);
 
-function settingsPage(
+async function settingsPage(
+  { accounts, baseUrl }: OwnerParts,
   visit: ShopVisit,
-  { provider, redirectUri, canStore, problem }: SettingsPage,
-): Answer {
+  problem?: Problem,
+): Promise<Answer> {
   const { shop } = visit;
+  const provider = await findSsoProvider(accounts.sql, shop.id);
+  const redirectUri = baseUrl() + callbackPath(shop.id);
   const entered = problem?.form;
   const valueOf = (name: string, stored: string | null | undefined) =>
     entered ? (entered.get(name) ?? '') : (stored ?? '');
   const input = (id: string, label: string, stored: string | null | undefined, hint?: string) =>
     inputField(
-      {
-        id,
-        label,
-        value: valueOf(id, stored),
-        isInvalid: problem?.field === id,
-        hint,
-      },
+      { id, label, value: valueOf(id, stored), isInvalid: problem?.field === id, hint },
       html`maxlength="${maxLength}" autocomplete="off"`,
     );
   const replaces = entered ? entered.has('passwords') : provider?.replacesPasswords;
@@ -264,7 +247,7 @@ function settingsPage(
   const record = provider && recordOf(provider);
   const content = html`${!problem && notice(notices.get(visit.query.get('done')))}
   ${
-    canStore
+    accounts.sso.canStore
       ? postForm(visit, shopPath(shop, base), form)
       : html`<p>
           The operator of this service has to set CREDENTIALS_KEY first, which encrypts the client

@@ -52,12 +52,12 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
   return [
     publicPage(ssoBase, {
       acts: [],
-      show: async (visit) => addressPage(visit, { next: returnPath(visit.query.get('next')) }),
+      show: async (visit) => addressPage(visit, returnPath(visit.query.get('next'))),
       async submit(visit, form) {
         const next = returnPath(form.get('next'));
         const email = form.get('email') ?? '';
         const provider = await sso.findFor(normaliseEmail(email));
-        return addressPage(visit, { next, email, provider, isAsked: true });
+        return addressPage(visit, next, { email, provider });
       },
     }),
     publicPage(`${ssoBase}/:provider`, {
@@ -68,12 +68,8 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
         const { query } = visit;
         const asked = { next: returnPath(query.get('next')), isFresh: query.get('fresh') === '1' };
         try {
-          const address = await authorizationAddress(
-            sso,
-            provider,
-            asked,
-            browserOf(visit, provider),
-          );
+          const browser = browserOf(visit, provider);
+          const address = await authorizationAddress(sso, provider, asked, browser);
           return { status: 303, headers: { location: address.href, ...pageHeaders }, body: '' };
         } catch (error) {
           log.warn({ provider: provider.id, err: error }, 'issuer not reached');
@@ -87,10 +83,8 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
       async show(visit) {
         const { query, session, address } = visit;
         const provider = await find(visit);
-        const asked = readState(query.get('state') ?? '', {
-          secret: visit.formSecret,
-          now: clock.now(),
-        });
+        const from = { secret: visit.formSecret, now: clock.now() };
+        const asked = readState(query.get('state') ?? '', from);
         if (!provider || asked?.provider !== provider.id) return problemPage(visit, tooLate, 403);
         using turn = await exchanges.turn({ standing: 'stranger', network: address });
         try {
@@ -120,19 +114,14 @@ function problemPage(visit: Visit, text: string, status: number): Answer {
   return page(visit, { title: 'Not signed in', content, problem: text, status });
 }
 
-interface AddressPage {
-  readonly next: string;
-  readonly email?: string;
-  readonly provider?: Provider | undefined;
-  readonly isAsked?: boolean;
-}
-
 /** Finds the issuer of an address. It answers with a link, because browsers let no form lead to another site. */
 function addressPage(
   visit: Visit,
-  { next, email = '', provider, isAsked = false }: AddressPage,
+  next: string,
+  asked?: { readonly email: string; readonly provider: Provider | undefined },
 ): Answer {
-  const isUnknown = isAsked && !provider;
+  const { email = '', provider } = asked ?? {};
+  const isUnknown = asked !== undefined && !provider;
   const content = provider
     ? html`<div class="card narrow">
         <p>You continue at ${provider.name}.</p>

@@ -12,7 +12,7 @@ import {
 } from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/answer-schemas.ts';
-import type { JsonRows } from '../../store/records/listing.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import {
   type Interval,
   type SubscriptionOrder,
@@ -336,30 +336,24 @@ export async function readSubscriptions(
   const { parts, shop, view, filters } = visit;
   const { customer, status } = filters;
   const figure = figureIn(visit);
-  if (customer !== undefined) {
-    return rowsOf(
-      await parts.store.readRecent(shop.id, (from) =>
-        listSubscriptionsOfCustomer(from.subscriptions, shop, customer, { ...page, status }),
-      ),
-    );
-  }
   const segment = segmentOf(view);
+  const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
+    parts.store.readRecent(shop.id, part);
   if (figure) {
-    const found = await parts.store.readRecent(shop.id, (from) =>
+    const found = await read((from) =>
       listCounted(from, shop, countedIn(visit, figure), page, segment),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
-  return rowsOf(
-    await parts.store.readRecent(shop.id, (from) =>
-      segment && isOfSegment(view)
+  const { rows } = await read((from) =>
+    customer !== undefined
+      ? listSubscriptionsOfCustomer(from.subscriptions, shop, customer, { ...page, status })
+      : segment && isOfSegment(view)
         ? listSegmentSubscriptions(from, shop, segment, page)
         : listSubscriptionsShown(from.subscriptions, shop, { ...page, status }),
-    ),
   );
+  return JSON.parse(`[${rows}]`);
 }
-
-const rowsOf = ({ rows }: JsonRows): SubscriptionRow[] => JSON.parse(`[${rows}]`);
 
 /** The price of a cycle and the billing interval. */
 export function showPrice(visit: ShopVisit, price: number, interval?: Interval): Html {

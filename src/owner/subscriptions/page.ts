@@ -38,18 +38,28 @@ import { type TableColumn, plainTable } from '../ui/table.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 
-interface SubscriptionPage {
-  readonly subscription: SubscriptionDetail;
-  readonly standing: Standing;
-  readonly timeline: Timeline;
-  /** Undefined if the subscription was deleted in the meantime. */
-  readonly interval: Interval | undefined;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-function subscriptionPage(visit: HomesVisit, parts: SubscriptionPage): Answer {
-  const { subscription, standing, timeline, now } = parts;
+/** Whether a subscription entitles its customer, its details, and everything that happened to it. */
+async function subscriptionPage(parts: OwnerParts, shopVisit: ShopVisit): Promise<Answer> {
+  const { shop, params } = shopVisit;
+  const subscription = await find(parts, shopVisit, readId(params['subscriptionId'] ?? ''));
+  if (!subscription) return notFoundPage(shopVisit);
+  const { subscriptionId: id, customerId } = subscription;
+  const now = parts.clock.now();
+  const [[timeline, intervals], visit] = await Promise.all([
+    parts.store.readRecent(shop.id, ({ subscriptions }) =>
+      Promise.all([
+        findTimeline(subscriptions, shop.id, id, now),
+        listIntervals(subscriptions, shop.id, [id]),
+      ]),
+    ),
+    withHomes(parts, shopVisit, [
+      ['subscription', id],
+      ['customer', customerId],
+    ]),
+  ]);
+  const { standing } = timeline;
+  // It may have been deleted in the meantime.
+  if (!standing) return notFoundPage(shopVisit);
   const content = html`
     <p class="standing">
       ${state(statusLabels[standing.status])}
@@ -68,7 +78,10 @@ function subscriptionPage(visit: HomesVisit, parts: SubscriptionPage): Answer {
       </p>`
     }
     <div class="columns">
-      <div>${details(visit, parts)} ${statusHistory(visit, parts)}</div>
+      <div>
+        ${details(visit, subscription, standing, intervals.get(id), now)}
+        ${statusHistory(visit, subscription, standing, timeline)}
+      </div>
       <div>
         ${items(visit, subscription, timeline)} ${payments(visit, timeline.payments)}
         ${sessions(visit, timeline.sessions)}
@@ -76,9 +89,9 @@ function subscriptionPage(visit: HomesVisit, parts: SubscriptionPage): Answer {
     </div>
   `;
   return page(visit, {
-    title: `Subscription ${showId(visit, 'subscription', subscription.subscriptionId)}`,
+    title: `Subscription ${showId(visit, 'subscription', id)}`,
     content,
-    action: homeLink(visit, 'subscription', subscription.subscriptionId, 'button'),
+    action: homeLink(visit, 'subscription', id, 'button'),
   });
 }
 
@@ -207,8 +220,13 @@ function recentCard<Row>(
   </section>`;
 }
 
-function details(visit: HomesVisit, parts: SubscriptionPage): Html {
-  const { subscription, standing, interval, now } = parts;
+function details(
+  visit: HomesVisit,
+  subscription: SubscriptionDetail,
+  standing: Standing,
+  interval: Interval | undefined,
+  now: number,
+): Html {
   const { subscriptionId, customerId, planName, planType, currentPrice, createdAt } = subscription;
   const { paidThroughAt, trialEndsAt } = standing;
   const customerPath = shopPath(visit.shop, `/customers/${customerId}`);
@@ -245,7 +263,9 @@ function details(visit: HomesVisit, parts: SubscriptionPage): Html {
 
 function statusHistory(
   visit: ShopVisit,
-  { subscription, standing, timeline: { changes } }: SubscriptionPage,
+  subscription: SubscriptionDetail,
+  standing: Standing,
+  { changes }: Timeline,
 ): Html {
   const created = { at: new Date(subscription.createdAt), to: 'active' } as const;
   const undated = standing.statusSince ? [] : [{ at: null, to: standing.status }];
@@ -271,35 +291,9 @@ export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
     shopPage('/subscriptions/:subscriptionId', {
       right: 'figures',
       parent: '/subscriptions',
-      show: (visit) => showSubscription(parts, visit),
+      show: (visit) => subscriptionPage(parts, visit),
     }),
   ];
-}
-
-async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
-  const { store, clock } = parts;
-  const { shop, params } = visit;
-  const subscription = await find(parts, visit, readId(params['subscriptionId'] ?? ''));
-  if (!subscription) return notFoundPage(visit);
-  const { subscriptionId: id, customerId } = subscription;
-  const now = clock.now();
-  const [[timeline, intervals], named] = await Promise.all([
-    store.readRecent(shop.id, ({ subscriptions }) =>
-      Promise.all([
-        findTimeline(subscriptions, shop.id, id, now),
-        listIntervals(subscriptions, shop.id, [id]),
-      ]),
-    ),
-    withHomes(parts, visit, [
-      ['subscription', id],
-      ['customer', customerId],
-    ]),
-  ]);
-  const { standing } = timeline;
-  // It may have been deleted in the meantime.
-  if (!standing) return notFoundPage(visit);
-  const interval = intervals.get(id);
-  return subscriptionPage(named, { subscription, timeline, standing, interval, now });
 }
 
 /** @returns undefined if there is none with this number */

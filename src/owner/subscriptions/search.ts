@@ -65,14 +65,29 @@ function showList(parts: OwnerParts, visit: ShopVisit, search: Search) {
   );
 }
 
-/** Forms that find records by an id, and whose subscriptions are listed. */
+/** Forms that find records by their id here or at the source, and whose subscriptions are listed. */
 function lookups(shop: Shop, { missing, customer, sourceId }: Search): Html {
   const here = shopPath(shop, path);
-  const isMissing = (noun: string) => missing?.noun === noun;
-  const sought = (noun: string) => (isMissing(noun) ? missing?.text : undefined);
+  const lookup = (name: string, label: string, button: string, value?: string) => {
+    const isMissing = missing?.noun === name;
+    return html`<form class="lookup" method="get" action="${here}">
+      <label for="${name}">${label}</label>
+      <input
+        id="${name}"
+        name="${name}"
+        spellcheck="false"
+        maxlength="200"
+        autocomplete="off"
+        required
+        value="${isMissing ? missing.text : value}"
+        ${isMissing && html`aria-describedby="${problemId}" aria-invalid="true" autofocus`}
+      />
+      <button class="plain">${button}</button>
+    </form>`;
+  };
   return html`<div class="lookups">
-      ${lookup(here, 'subscription', 'Subscription id', 'Open', sought('subscription'), isMissing('subscription'))}
-      ${lookup(here, 'customer', 'Customer id', 'Show', sought('customer') ?? customer, isMissing('customer'))}
+      ${lookup('subscription', 'Subscription id', 'Open')}
+      ${lookup('customer', 'Customer id', 'Show', customer)}
     </div>
     ${
       customer &&
@@ -92,29 +107,4 @@ function explainMissing({ noun, text }: NonNullable<Search['missing']>): string 
   return idLike.test(text)
     ? `This shop has no ${noun} ${text}. Check the id, or find the ${noun} in the list.`
     : `“${text}” is not a ${noun} number. Search by number or by the id at the source. Names are not stored here, and an email address finds only customers whose id it is at the source.`;
-}
-
-/** A form that finds records by their id here or at the source. */
-function lookup(
-  action: string,
-  name: string,
-  label: string,
-  button: string,
-  value: string | undefined,
-  isMissing: boolean,
-): Html {
-  return html`<form class="lookup" method="get" action="${action}">
-    <label for="${name}">${label}</label>
-    <input
-      id="${name}"
-      name="${name}"
-      spellcheck="false"
-      maxlength="200"
-      autocomplete="off"
-      required
-      value="${value}"
-      ${isMissing && html`aria-describedby="${problemId}" aria-invalid="true" autofocus`}
-    />
-    <button class="plain">${button}</button>
-  </form>`;
 }

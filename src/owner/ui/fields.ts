@@ -30,6 +30,10 @@ export function postForm(
   </form>`;
 }
 
+/** What a form does, beside the way out. */
+export const actions = (button: Html | undefined, path: string, otherwise = 'Cancel') =>
+  html`<p class="actions">${button} <a href="${path}">${otherwise}</a></p>`;
+
 /** How a field is labelled, and whether the page's alert is about it. */
 interface Labelled {
   readonly label: HtmlValue;

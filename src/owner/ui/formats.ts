@@ -40,9 +40,7 @@ function formatOf(reader: Reader, options: Intl.NumberFormatOptions = {}): Forma
   return (value) => format(value).replace('-', '−');
 }
 
-export function countFormat(reader: Reader): Format {
-  return formatOf(reader);
-}
+export const countFormat = (reader: Reader): Format => formatOf(reader);
 
 /** A reader of amounts in a shop's currency. */
 export type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
@@ -192,25 +190,19 @@ const timeElement = (at: Date, text: string) =>
   html`<time datetime="${at.toISOString().replace(/\.\d+/, '')}">${text}</time>`;
 
 /** A time in UTC in the reader's locale. */
-export function showTime(visit: Visit, at: Date): Html {
-  return showTimeAs(visit, at, 'short');
-}
-
-/** The same, with seconds. */
-export function showSecond(visit: Visit, at: Date): Html {
-  return showTimeAs(visit, at, 'medium');
-}
-
-function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html {
+export function showTime(visit: Visit, at: Date, timeStyle: 'short' | 'medium' = 'short'): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium', timeStyle });
   return timeElement(at, `${format.format(at)} UTC`);
 }
 
+/** The same, with seconds. */
+export const showSecond = (visit: Visit, at: Date) => showTime(visit, at, 'medium');
+
 /** A date in UTC. */
-export function showDay(visit: Visit, at: Date): Html {
-  const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
-  return timeElement(at, format.format(at));
-}
+export const formatDay = (reader: Reader, at: Date | number) =>
+  dateFormat(localeOf(reader), { dateStyle: 'medium' }).format(at);
+
+export const showDay = (visit: Visit, at: Date) => timeElement(at, formatDay(visit, at));
 
 const units = [
   ['day', 86_400_000],

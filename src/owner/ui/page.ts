@@ -4,21 +4,22 @@ import type { Shop } from '../../store/shops.ts';
 import { type AssetName, frameAssets, assets } from './assets.ts';
 import { alert } from './elements.ts';
 import { icon } from './icons.ts';
-import { navigation } from './navigation.ts';
-import { searchDialog, searchPath } from './search.ts';
 import {
   type MemberShop,
   type PageInfo,
   type Visit,
+  type Site,
   addressOf,
   isOfShop,
   sectionOf,
   shopPath,
 } from '../site.ts';
 import { tierNames } from './labels.ts';
-import { userMenu } from './user-menu.ts';
 import { may } from '../../accounts/rights.ts';
 import type { Answer } from '../../http/answer.ts';
+import { inputField, hiddenFields, token } from './fields.ts';
+import type { OwnerSession } from '../../accounts/sessions.ts';
+import { themes } from '../cookies.ts';
 
 interface PageParts {
   readonly title: string;
@@ -34,7 +35,8 @@ interface PageParts {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-type AnyVisit = (Visit & { readonly shop?: MemberShop }) | undefined;
+/** A visit that may be to one of the shops. */
+export type AnyVisit = Visit & { readonly shop?: MemberShop };
 
 /** Headers of every page under /app. */
 export const pageHeaders = {
@@ -49,7 +51,7 @@ export const pageHeaders = {
 } as const;
 
 /** A page; where it is in the navigation is what the registry says of the page visited. */
-export function page(visit: AnyVisit, parts: PageParts): Answer {
+export function page(visit: AnyVisit | undefined, parts: PageParts): Answer {
   return {
     status: parts.status ?? (parts.problem === undefined ? 200 : 422),
     headers: { 'content-type': 'text/html; charset=utf-8', ...pageHeaders, ...parts.headers },
@@ -80,7 +82,7 @@ export function returnPath(asked: string | null): `/app${string}` {
     : '/app';
 }
 
-function frame(visit: AnyVisit, parts: PageParts): Html {
+function frame(visit: AnyVisit | undefined, parts: PageParts): Html {
   const { title, content, action, problem, assets: names = [] } = parts;
   const { session, shops = [], site = [], page: visited } = visit ?? {};
   // With several shops, only a page about one of them says which shop to show.
@@ -173,4 +175,137 @@ function load({ kind, path }: Asset): Html {
   return kind === 'css'
     ? html`<link rel="stylesheet" href="${path}" />`
     : html`<script src="${path}" defer></script>`;
+}
+
+type Linked = PageInfo & Required<Pick<PageInfo, 'navigation'>>;
+
+/**
+ * The links beside every page of a shop. On phones, a bar at the bottom has a few of them, and opens the rest as a
+ * popover, which takes no script.
+ * @param current the page that is shown, or that the page shown belongs to
+ */
+export function navigation(
+  site: Site,
+  current: PageInfo | undefined,
+  shop: Pick<MemberShop, 'id' | 'role'>,
+): Html {
+  const linked = site.filter(
+    (each): each is Linked =>
+      each.navigation !== undefined && isOfShop(each) && may(shop.role, each.right),
+  );
+  const inBar = linked.filter(({ navigation: { isInBar } }) => isInBar);
+  const items = (pages: readonly Linked[]) => pages.map((each) => item(each, shop, current));
+  const groups = [...Map.groupBy(linked, (each) => each.navigation.group)].map(
+    ([heading, pages]) =>
+      html`<p>${heading}</p>
+        <ul>
+          ${items(pages)}
+        </ul>`,
+  );
+  const isInMore = linked.some((each) => each === current && !each.navigation.isInBar);
+  return html`<nav aria-label="Main">
+    <div class="side" id="menu" popover>${groups}</div>
+    <ul class="bar">
+      ${items(inBar)} ${more(isInMore)}
+    </ul>
+  </nav>`;
+}
+
+function more(isCurrent: boolean): Html {
+  return html`<li>
+    <button type="button" popovertarget="menu" ${isCurrent && html`class="current"`}>
+      ${icon('more')}<span>More</span>
+    </button>
+  </li>`;
+}
+
+function item(linked: Linked, shop: Pick<Shop, 'id'>, current: PageInfo | undefined): Html {
+  const isCurrent = linked === current && html` aria-current="page"`;
+  const at = html`href="${addressOf(linked, shop)}"${isCurrent}`;
+  const shown = html`${icon(linked.navigation.icon)}<span>${linked.label}</span>`;
+  return html`<li><a ${at}>${shown}</a></li>`;
+}
+
+const searchPath = '/search';
+
+/** One field for pages, actions and records; a script shows the results while typing. */
+export function searchForm(
+  { id }: Pick<Shop, 'id'>,
+  asked: string,
+  results: Html | undefined,
+): Html {
+  return html`<form
+    class="search"
+    role="search"
+    method="get"
+    action="/app/shops/${id}${searchPath}"
+  >
+    ${inputField(
+      {
+        id: 'search-field',
+        name: 'q',
+        label: 'Search by number or id, or go to a page',
+        hint: 'Our number, or the id at the source, such as cus_… or gid://…',
+        value: asked,
+      },
+      html`type="search" spellcheck="false" autocapitalize="none" autocomplete="off" maxlength="200"`,
+    )}
+    <button>Search</button>
+    <div class="results" aria-live="polite">${results}</div>
+  </form>`;
+}
+
+/** Opened by a script, with Ctrl+K or ⌘K, or by the link in the frame. */
+function searchDialog(shop: Pick<Shop, 'id'>): Html {
+  return html`<dialog class="search" aria-label="Search">
+    ${searchForm(shop, '', undefined)}
+    <form method="dialog"><button class="plain">Close</button></form>
+  </dialog>`;
+}
+
+/** What is the owner's own, behind their initials at the top of every page. */
+function userMenu(visit: Visit, { email, name }: OwnerSession): Html {
+  const { page: visited, shops = [], theme, request } = visit;
+  // Another page cannot lead back to the answer to a form; and what was done is said once.
+  const next =
+    visited && request.method === 'GET' ? request.url.replace(/[?&]done=[^&]*$/, '') : '/app';
+  const link = (path: string, label: string) =>
+    html`<a href="${path}" ${visited?.path === path && html`aria-current="page"`}>${label}</a>`;
+  const choices = Object.entries(themes).map(([value, label]) => {
+    const state = html`aria-pressed="${String(value === theme)}"`;
+    return html`<button
+      class="plain"
+      formaction="/app/theme"
+      name="theme"
+      value="${value}"
+      ${state}
+    >
+      ${label}
+    </button>`;
+  });
+  return html`<details class="menu user">
+    <summary>
+      <span class="visually-hidden">Your account</span>
+      <span class="avatar" aria-hidden="true"
+        >${initialsOf(name ?? email.replace(/@.*$/, ''))}</span
+      >
+    </summary>
+    <form id="sign-out" method="post" action="/app/sign-out">
+      ${token(visit)} ${hiddenFields([['next', next]])}
+      <p class="quiet">${name !== null && html`${name}<br />`}${email}</p>
+      ${link('/app/account', 'Account')} ${shops.length > 1 && link('/app/shops', 'Your shops')}
+      <fieldset>
+        <legend>Theme</legend>
+        ${choices}
+      </fieldset>
+      <button class="plain leave">Sign out</button>
+    </form>
+  </details>`;
+}
+
+/** Of a name, or of what an address such as `ana.silva@example.com` begins with: AS. */
+function initialsOf(text: string): string {
+  const words = text.split(/[^\p{L}\p{N}]+/u);
+  const letters = words.flatMap((word) => [...word].slice(0, 1));
+  return letters.slice(0, 2).join('').toUpperCase();
 }

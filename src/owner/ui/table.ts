@@ -1,21 +1,13 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Tone } from './labels.ts';
 
+type Figures = 'number' | 'number main' | 'amount' | 'amount main' | 'amount quiet';
+
 /** On phones, heads are repeated beside their cells, but for those that are markup and in plain tables. */
 export type TableColumn<Row> = readonly [
   head: HtmlValue,
   cell: (row: Row) => HtmlValue,
-  kind?:
-    | 'head'
-    | 'number'
-    | 'number main'
-    | 'amount'
-    | 'amount main'
-    | 'amount quiet'
-    | 'bar'
-    | 'state'
-    | Tone
-    | undefined,
+  kind?: 'head' | 'bar' | 'state' | Tone | Figures | undefined,
   foot?: HtmlValue,
   /** The parameters that its cells add to where the head of their row leads: a script makes them links. */
   sets?: string | undefined,

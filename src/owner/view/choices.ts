@@ -7,14 +7,19 @@ export const notOneOf = (text: unknown, noun: string, values: readonly string[])
 /** What a page can choose by parameters of its address: what a value is, with its article, and all that it can be. */
 export type Choices = Readonly<Record<string, readonly [noun: string, values: readonly string[]]>>;
 
+/** Problems as one text; undefined if there are none. */
+export const joined = (problems: readonly (string | false | undefined)[]) =>
+  problems.filter(Boolean).join(' ') || undefined;
+
 /**
  * What of an address is not one of a page's choices; undefined if all is. Parameters that are not the page's are ignored:
  * links in letters and chats get those of others, such as utm_source. So is a `done` that no form sends.
  */
 export function problemIn(query: URLSearchParams, choices: Choices): string | undefined {
-  const problems = Object.entries(choices).flatMap(([name, [noun, values]]) => {
-    const text = query.get(name) || undefined;
-    return text === undefined || values.includes(text) ? [] : [notOneOf(text, noun, values)];
-  });
-  return problems.length === 0 ? undefined : problems.join(' ');
+  return joined(
+    Object.entries(choices).map(([name, [noun, values]]) => {
+      const text = query.get(name);
+      return text && !values.includes(text) ? notOneOf(text, noun, values) : undefined;
+    }),
+  );
 }

@@ -4,9 +4,9 @@ import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { dateFormat, localeOf } from '../ui/formats.ts';
 import {
-  type Comparison,
   type Preset,
   type View,
+  comparisons,
   isDay,
   periods,
   presets,
@@ -15,14 +15,7 @@ import {
 } from './view.ts';
 import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField } from '../ui/fields.ts';
-import { shopPath } from '../site.ts';
-
-type Path = `/app${string}`;
-
-const comparisons: Readonly<Record<Comparison, string>> = {
-  before: 'the period before',
-  year: 'the year before',
-};
+import { type Path, shopPath } from '../site.ts';
 
 /** What the picker itself sets, days and a place in a list of the period shown before, and what was done there. */
 const own = new Set(['days', 'period', 'from', 'to', 'compare', 'first', 'last', 'cursor', 'done']);

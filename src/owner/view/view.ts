@@ -1,10 +1,11 @@
 import { ServiceError } from '../../errors.ts';
+import { isoTime } from '../../iso-time.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
 import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type Reader, dateFormat, localeOf } from '../ui/formats.ts';
-import { problemIn } from './choices.ts';
+import { type Reader, formatDay } from '../ui/formats.ts';
+import { joined, problemIn } from './choices.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [7, 30, 90, 365] as const;
@@ -21,12 +22,12 @@ export type Preset = keyof typeof presets;
 /** Of a free period: ten years. More would be more than a page can show. */
 const maxDays = 3661;
 
-const comparisons = ['before', 'year'] as const;
 /**
  * What a period is compared with: the same hours of as many days before, of a preset the same days of the months
  * before, or the same days of the year before.
  */
-export type Comparison = (typeof comparisons)[number];
+export const comparisons = { before: 'the period before', year: 'the year before' } as const;
+export type Comparison = keyof typeof comparisons;
 
 /** What a page of figures shows, as its address says it. */
 export interface View {
@@ -61,23 +62,26 @@ type ViewOfQuery = Pick<View, 'range' | 'comparison'> & Partial<Pick<View, 'segm
  */
 export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment): View {
   const text = query.get('compare');
-  const comparison = comparisons.find((each) => each === text) ?? 'before';
+  const comparison = text === 'year' ? 'year' : 'before';
   const parsed = parseRange(query, now);
   const range = 'problem' in parsed ? ({ days: 30 } as const) : parsed;
   const period = periodOf(range, now);
   const problems = [
-    'problem' in parsed ? parsed.problem : undefined,
-    problemIn(query, { compare: ['a comparison', comparisons] }),
+    'problem' in parsed && parsed.problem,
+    problemIn(query, { compare: ['a comparison', Object.keys(comparisons)] }),
     of?.problem,
-  ].filter((each) => each !== undefined);
+  ];
   return {
     range,
     comparison,
     period,
-    before: comparison === 'before' ? periodBefore(range, period, now) : yearBefore(period),
+    before:
+      comparison === 'before'
+        ? periodBefore(range, period, now)
+        : { from: yearEarlier(period.from), until: yearEarlier(period.until) },
     segment: of?.segment,
     now,
-    problem: problems.length === 0 ? undefined : problems.join(' '),
+    problem: joined(problems),
     wrongDates: 'problem' in parsed ? parsed.wrongDates : [],
   };
 }
@@ -131,15 +135,12 @@ function parseRange(query: URLSearchParams, now: number): View['range'] | Wrong 
     return wrong(`“${asked}” is not one of the periods. Choose one of them, or two dates.`);
   }
   const [first, end] = [parseStart(from), parseEnd(to)];
+  const unknown = [
+    ...(first === undefined ? [['from', explainDate('first', from)] as const] : []),
+    ...(end === undefined ? [['to', explainDate('last', to)] as const] : []),
+  ];
   if (first === undefined || end === undefined) {
-    return wrong(
-      [
-        ...(first === undefined ? [explainDate('first', from)] : []),
-        ...(end === undefined ? [explainDate('last', to)] : []),
-      ].join(' '),
-      ...(first === undefined ? (['from'] as const) : []),
-      ...(end === undefined ? (['to'] as const) : []),
-    );
+    return wrong(unknown.map(([, text]) => text).join(' '), ...unknown.map(([name]) => name));
   }
   if (first < 0) return wrong('The first day is too early. Choose one from 1970-01-01 on.', 'from');
   if (first >= end) {
@@ -220,14 +221,7 @@ function periodBefore(range: View['range'], { from, until }: Period, now: number
   return { from: from - length, until: until - length };
 }
 
-function yearBefore({ from, until }: Period): Period {
-  return { from: yearEarlier(from), until: yearEarlier(until) };
-}
-
-function yearEarlier(at: number): number {
-  const date = new Date(at);
-  return date.setUTCFullYear(date.getUTCFullYear() - 1);
-}
+const yearEarlier = (at: number) => new Date(at).setUTCFullYear(new Date(at).getUTCFullYear() - 1);
 
 /**
  * The path of another page of figures that shows the same view; for some days of it only, replace its range.
@@ -242,8 +236,6 @@ export function viewPath(
   return query.size === 0 ? path : (path.replace(/(?=#|$)/, `?${query}`) as `/app${string}`);
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /** The same segment, up to now. */
 export function todayOf(view: View): View {
   const period = { from: view.period.from, until: view.now };
@@ -253,7 +245,7 @@ export function todayOf(view: View): View {
 /** What held when its period began: a view of the day before that. */
 export function viewOfStart({ period: { from }, segment }: View): ViewOfQuery {
   return {
-    range: { from: iso(Math.max(from - day, 0)), to: iso(from) },
+    range: { from: isoTime(Math.max(from - day, 0)), to: isoTime(from) },
     comparison: 'before',
     segment,
   };
@@ -289,16 +281,6 @@ export function partOf({ from, until }: Period, { first, last }: Days): Period {
   return { from: since, until: Math.max(since, Math.min(until, (end ?? until) + day)) };
 }
 
-/** What happened on some days of a view, as seen from the end of its period: the page of a bar's rows. */
-export function daysPath(
-  path: `/app${string}`,
-  view: View,
-  { first, last }: { readonly first: string; readonly last: string },
-  more: Readonly<Record<string, string>> = {},
-): `/app${string}` {
-  return viewPath(path, view, { ...more, first, last });
-}
-
 /** Why nothing is compared with an earlier period, in a few words for owners. */
 export type Gap = 'No earlier data' | 'Earlier data incomplete';
 
@@ -311,12 +293,9 @@ export function gapIn({ from, until }: Period, firstDay: number): Gap | undefine
 /** That earlier prices are not known, if something earlier is shown. Epoch milliseconds. */
 export function pricesKnown(visit: ShopVisit, since: number, shownFrom: number): string {
   if (since <= shownFrom) return '';
-  const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(since);
-  return `Prices are known from ${date} on; before that, the first known ones count.`;
+  return `Prices are known from ${formatDay(visit, since)} on; before that, the first known ones count.`;
 }
 
 /** The same in a sentence, or the rest of one. */
-export function dataBegins(visit: Reader, firstDay: number): string {
-  const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(firstDay);
-  return `data begins ${date}, too late to compare`;
-}
+export const dataBegins = (visit: Reader, firstDay: number) =>
+  `data begins ${formatDay(visit, firstDay)}, too late to compare`;

@@ -5,15 +5,21 @@ import { type Html, html } from '../../../http/html.ts';
 import { type Keeper, namesOf, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
-import { removeForm, uploadPath } from './choose.ts';
+import { removeForm, uploadForm, uploadPath } from './stages.ts';
 import { columnsPart, lacksIn } from './columns.ts';
-import { countsTable, figuresTable, refusedOf, takenOf, typeNames } from './figures.ts';
+import {
+  rehearsalPart,
+  refusedOf,
+  takenOf,
+  typeNames,
+  firstRecords,
+  refusalsOf,
+  refusalsPart,
+} from './tables.ts';
 import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
-import { firstRecords } from './records.ts';
-import { refusalsOf, refusalsPart } from './refusals.ts';
 import { isoDay } from '../../view/view.ts';
 import { page } from '../../ui/page.ts';
 
@@ -80,39 +86,15 @@ function outlook({ examined, rehearsal }: Previewed) {
 }
 
 function rememberedPart(visit: ShopVisit, upload: UploadView): Html {
-  return html`<form method="post" action="${uploadPath(visit, '/forget')}">
-    ${token(visit)} ${hiddenFields([['upload', upload.uploadId]])}
-    <p>
+  return uploadForm(
+    visit,
+    upload,
+    '/forget',
+    html`<p>
       The columns are taken as you said last time for a file with the same columns.
       <button class="plain">Forget that</button>
-    </p>
-  </form>`;
-}
-
-function rehearsalPart(visit: ShopVisit, { rehearsal }: Previewed): Html {
-  const title = html`<h2 id="figures-title">Figures before and after</h2>`;
-  if (rehearsal.kind === 'running') {
-    return html`<section aria-labelledby="figures-title" data-refresh>
-      ${title}
-      <p role="status" class="quiet">
-        The import is being rehearsed in a copy of your shop.
-        <a href="${uploadPath(visit)}">Show the figures</a>
-      </p>
-    </section>`;
-  }
-  if (rehearsal.kind === 'none') {
-    return html`<section aria-labelledby="figures-title">
-      ${title}
-      <p class="quiet">
-        The file or the shop is too large to rehearse the whole import, so the figures are known
-        only afterwards.
-      </p>
-    </section>`;
-  }
-  return html`<section aria-labelledby="figures-title">
-    ${title} ${figuresTable(visit, rehearsal.figures, 'Figures before and after the import')}
-    ${countsTable(visit, rehearsal.counts, 'What would become of the records')}
-  </section>`;
+    </p>`,
+  );
 }
 
 const delimiters: Readonly<Record<string, string>> = {
@@ -259,7 +241,17 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
         'would be',
       )}
     </section>
-    ${!isBlocked && rehearsalPart(visit, parts)}
+    ${
+      !isBlocked &&
+      rehearsalPart(visit, rehearsal, {
+        what: 'import',
+        path: uploadPath(visit),
+        none: html`<p class="quiet">
+          The file or the shop is too large to rehearse the whole import, so the figures are known
+          only afterwards.
+        </p>`,
+      })
+    }
     ${
       isBlocked
         ? html`<p class="alert" role="alert">

@@ -8,10 +8,16 @@ import { noteExport } from '../../framework/page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../../pages.ts';
 import { backTo, redirect } from '../../ui/page.ts';
 import { formatBytes } from '../../ui/formats.ts';
-import { choosePage, uploadPath } from './choose.ts';
+import {
+  choosePage,
+  uploadPath,
+  hasEnded,
+  progressPage,
+  refusedFile,
+  resultPage,
+} from './stages.ts';
 import { readColumns } from './columns.ts';
 import { previewPage } from './preview.ts';
-import { hasEnded, progressPage, refusedFile, resultPage } from './result.ts';
 import { isoDay, parseDay } from '../../view/view.ts';
 
 const base = '/sources/file';
@@ -48,7 +54,7 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log, uploads } = parts;
   const { maxBytes } = uploads;
   const choose = (visit: ShopVisit, problem?: string, status = 422) =>
-    choosePage(visit, { maxBytes, problem, status: problem === undefined ? 200 : status });
+    choosePage(visit, maxBytes, problem, problem === undefined ? 200 : status);
 
   /** The upload that a form is about; undefined if it was replaced meanwhile. */
   const findOf = async ({ shop }: ShopVisit, form: URLSearchParams) => {

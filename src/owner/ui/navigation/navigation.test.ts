@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageInfo } from '../../site.ts';
-import { navigation } from '../navigation.ts';
+import { navigation } from '../page.ts';
 
 const churn: PageInfo = {
   right: 'figures',
