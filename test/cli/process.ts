@@ -48,15 +48,23 @@ export interface RunOptions {
  */
 export function launch(args: readonly string[], options: RunOptions = {}): Running {
   const [program, ...before] = options.through ?? [executable];
+  // Another user may not be able to read what the tests' options name.
+  const isShortLived =
+    options.env?.['RETENTION_DATA_DIR'] !== undefined &&
+    options.env['NODE_OPTIONS'] === undefined &&
+    options.uid === undefined;
   const settings: SpawnOptions = {
     cwd: options.cwd ?? (elsewhere ??= throwawayFolder()),
     env: {
       PATH: process.env['PATH'],
       TMPDIR: tmpdir(),
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      // Another user may not be able to read what they name.
-      ...(options.env?.['RETENTION_DATA_DIR'] &&
-        options.uid === undefined && { NODE_OPTIONS: process.env['NODE_OPTIONS'] }),
+      // The preload is for embedded databases, and has a cache of its own (global-setup.ts).
+      ...(isShortLived
+        ? {
+            NODE_OPTIONS: process.env['NODE_OPTIONS'],
+            NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          }
+        : { NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'compile') }),
       ...options.env,
     },
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),

@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { parseConfig } from '../../src/config/config.ts';
-import { root, runProcess } from '../cli/process.ts';
+import { root, run, runProcess } from '../cli/process.ts';
 import { openClient } from '../support/client.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { all, known, read, withoutComments } from './variables.ts';
@@ -153,14 +153,14 @@ describe('the services of compose.yaml', () => {
         address.pathname = '/retention';
         const env = { DATABASE_URL: address.href };
         const shop = ['--id', '1', '--name', 'x', '--currency', 'USD'];
-        assert.equal((await runProcess(['shops', 'create', ...shop], { env })).code, 0);
-        assert.equal((await runProcess(['doctor'], { env })).code, 0);
+        assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
+        assert.equal((await run(['doctor'], { env })).code, 0);
         // The database is closed to others; docs/deploy.md has this for a login that only reads.
         await admin`create role retention_reader login password 'reads'`;
         const reader = new URL(address);
         [reader.username, reader.password] = ['retention_reader', 'reads'];
         const both = { ...env, DATABASE_SERVE_URL: reader.href };
-        const made = await runProcess(['migrate', '--roles'], { env: both });
+        const made = await run(['migrate', '--roles'], { env: both });
         assert.deepEqual([made.code, made.err], [0, '']);
         const login = openClient(address.href);
         await assert.rejects(login`copy (select 1) to program 'true'`, { code: '42501' });
@@ -175,7 +175,7 @@ describe('the services of compose.yaml', () => {
 
   test('run commands that exist', async () => {
     const [command = ''] = all(serviceOf('sync'), /^ {4}command: \[(.+)\]$/gm);
-    assert.equal((await runProcess([...command.split(', '), '--help'])).code, 0);
+    assert.equal((await run([...command.split(', '), '--help'])).code, 0);
   });
 
   test('restart automatically; all but the proxy are published on loopback only', () => {
@@ -211,7 +211,7 @@ describe('the systemd unit', () => {
     const [command = ''] = all(unit, /^ExecStart=\/opt\/retention\/node_modules\/\.bin\/(.+)$/gm);
     const [name = '', ...args] = command.split(' ');
     accessSync(path.join(root, bin[name]), constants.X_OK);
-    assert.equal((await runProcess([...args, '--help'])).code, 0);
+    assert.equal((await run([...args, '--help'])).code, 0);
     assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=(?:yes|true|on|1)/m);
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseConfig } from '../../src/config/config.ts';
-import { root, runProcess } from '../cli/process.ts';
+import { root, run } from '../cli/process.ts';
 import { all, known, read } from './variables.ts';
 
 /** Checks what only this project can know; test-long/kubernetes.test.ts has the rest checked by Kubernetes' schemas. */
@@ -73,7 +73,7 @@ describe('the pods', () => {
   test('run commands that exist', async () => {
     const commands = workloads.map(({ spec }) => spec.template.spec.containers[0].args);
     assert.deepEqual(commands, [['serve'], ['sync', 'shopify'], ['migrate']]);
-    for (const args of commands) assert.equal((await runProcess([...args, '--help'])).code, 0);
+    for (const args of commands) assert.equal((await run([...args, '--help'])).code, 0);
   });
 
   test('sync in one kind of pod: the example starts without CREDENTIALS_KEY', () => {

@@ -1,32 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { launch, run } from '../cli/process.ts';
-import { places } from '../support/empty-database.ts';
+import { serverUrl } from '../support/databases.ts';
+import { type OwnDatabase, createServerDatabase } from '../support/own-databases.ts';
+import { kills } from '../support/seed.ts';
 import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
 import { recordsOf, valuesOf } from './stripe/synced.ts';
 
-const [, createPlace] = places[1];
 /** Why such suites cannot run. */
-export const skip = !createPlace && 'PostgreSQL is not available on this machine';
+export const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
 
 /** For a suite: the commands that connect shops to a platform and keep them in sync, in a database of their own. */
 export function connectedShops(platform: string) {
-  const place = createPlace?.();
+  let database: OwnDatabase;
   let store: Store;
   const env: Record<string, string> = {};
   before(async () => {
-    env['DATABASE_URL'] = (await place?.target()) ?? '';
+    database = await createServerDatabase();
+    env['DATABASE_URL'] = database.target;
     env['CREDENTIALS_KEY'] = randomBytes(32).toString('base64');
-    store = { ...connectAll(env['DATABASE_URL']), failed: new Promise(() => {}) };
-    await migrate(store.write);
+    store = { ...connectAll(database.target), failed: new Promise(() => {}) };
   });
   after(async () => {
     await store.close();
-    await place?.remove();
+    await database.drop();
   });
   const of = (shop: number) => [platform, '--shop', String(shop)];
   return {
@@ -48,18 +48,19 @@ export function connectedShops(platform: string) {
     sync: (shop: number, ...options: string[]) =>
       run(['sync', ...of(shop), '--once', ...options], { env }),
     /**
-     * Kills syncs: each at the next one of the first requests, every other one a little later, when what it brought is
+     * Kills syncs: each at another one of the first requests, every other one a little later, when what it brought is
      * being stored.
      * @param asked what the platform was asked
      * @returns whether any of them was still running
      */
     async killSyncs(shop: number, asked: readonly unknown[], requests: number): Promise<boolean> {
       let isKilled = false;
-      for (let number = 1; number <= requests; number += 1) {
+      for (let number = 1; number <= kills; number += 1) {
         const running = launch(['sync', ...of(shop), '--once'], { env });
         const sent = asked.length;
+        const next = Math.ceil((number * requests) / kills);
         await until(
-          async () => asked.length - sent >= number,
+          async () => asked.length - sent >= next,
           (isThere) => isThere || running.child.exitCode !== null,
         );
         if (number % 2 === 0) await sleep(40);

@@ -20,7 +20,7 @@ import { copyShop } from '../../src/store/shop-copy.ts';
 import { migratedFolder, throwawayFolder } from '../cli/process.ts';
 import { importContent, importMapped, subscriptions } from '../feeds/mapping/mapped.ts';
 import { line } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop } from '../support/world.ts';
 
 const header = 'id,customer,created,price';
@@ -35,7 +35,7 @@ const whole = {
   lines: [line],
 };
 
-onEveryDatabase('e-mail addresses of customers', (open, name) => {
+onOneDatabase('e-mail addresses of customers', (open, name) => {
   let store: Store;
   before(() => {
     store = open();

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { executable, launch, root, runProcess, throwawayFolder } from '../cli/process.ts';
+import { executable, launch, root, run, runProcess, throwawayFolder } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { lingering, preload } from './preload.ts';
 import { startServedDatabase } from './served-database.ts';
@@ -79,7 +79,7 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
     if (!existsSync('/dev/full')) return;
     assert.equal((await list('2>/dev/full')).code, 2);
     const shop = ['--id=7', '--name=Shop', '--currency=EUR'];
-    assert.equal((await runProcess(['shops', 'create', ...shop], { env })).code, 0);
+    assert.equal((await run(['shops', 'create', ...shop], { env })).code, 0);
     const refused = await runProcess(['import', '--shop=7', '-'], {
       env,
       input: '{"type":"plan"}\n',

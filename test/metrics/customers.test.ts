@@ -29,7 +29,7 @@ import { type Random, randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
 const day = 86_400_000;
-const { numRuns: worlds, seed: firstSeed } = runs(8);
+const { numRuns: worlds, seed: firstSeed } = runs(4);
 const orders = ['highest', 'lowest', 'newest', 'oldest'] as const;
 const riskNames = ['failing', 'skipping', 'leaving'] as const;
 

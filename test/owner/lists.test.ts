@@ -21,7 +21,7 @@ onOneDatabase('every list', (open) => {
   before(async () => {
     world = await startWorld(open(), { currency: 'EUR' });
     const { store, shop } = world;
-    const options = { subscriptions: 300, seed: 3, currency: 'EUR', minorDigits: 2 };
+    const options = { subscriptions: 200, seed: 3, currency: 'EUR', minorDigits: 2 };
     const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
     const paid = Map.groupBy(
       records.flatMap((each) => (each.type === 'payment' ? each.subscriptionId : [])),

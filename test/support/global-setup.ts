@@ -1,11 +1,19 @@
-import { randomInt } from 'node:crypto';
-import { cpSync } from 'node:fs';
+import { createHash, randomInt } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../src/log/log.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
 import { distribute } from '../../src/store/cluster/distribute.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { digestOfMigrations, migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 import { generateShop } from '../../src/demo/generate.ts';
@@ -17,6 +25,7 @@ import { redisMissing } from './redis.ts';
 import { useTestFolder } from './test-folder.ts';
 
 const checkout = path.join(import.meta.dirname, '..', '..');
+const caches = path.join(checkout, 'node_modules', '.cache');
 
 /** No test crashes it, and it has no standbys. */
 const sharedSettings = [
@@ -39,8 +48,9 @@ let removeFolder = () => {};
  */
 export async function globalSetup(): Promise<void> {
   removeFolder = useTestFolder();
-  // Otherwise the process of each test file would compile the sources again.
-  process.env['NODE_COMPILE_CACHE'] ??= path.join(checkout, 'node_modules', '.cache', 'compile');
+  // Otherwise each process would compile the sources again. V8 discards what it compiled with other flags, which the
+  // processes with this preload have, and Node.js would replace it: the two need a cache each.
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(caches, 'short-lived');
   const preload = JSON.stringify(path.join(import.meta.dirname, 'short-lived.cjs'));
   process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --require ${preload}`;
   if (redisMissing !== false && process.env['CI'])
@@ -72,21 +82,43 @@ async function prepareServer(): Promise<void> {
 
 async function prepareEmbedded(): Promise<void> {
   await keepCompiled();
+  const kept = await keepDatabases();
+  process.env['TEST_EMBEDDED_EMPTY_FOLDER'] = path.join(kept, 'empty');
+  process.env['TEST_EMBEDDED_FOLDER'] = path.join(kept, 'migrated');
   const data = inFolder('data');
-  const save = (name: string) => {
-    const copy = inFolder(name);
-    cpSync(data, copy, { recursive: true });
-    return copy;
-  };
-  await (await openEmbedded(data, { role: 'serve' })).close();
-  process.env['TEST_EMBEDDED_EMPTY_FOLDER'] = save('empty');
-  const created = await openEmbedded(data, { role: 'serve' });
-  await migrateOnce(created.socketPath);
-  await created.close();
-  process.env['TEST_EMBEDDED_FOLDER'] = save('migrated');
+  cpSync(path.join(kept, 'migrated'), data, { recursive: true });
   embedded = await openEmbedded(data, { role: 'serve' });
   process.env['TEST_EMBEDDED'] = embedded.socketPath;
   process.env['TEST_EMBEDDED_DATA'] = data;
+}
+
+/** Data folders to copy, which later runs use again: creating them takes a processor five seconds. */
+async function keepDatabases(): Promise<string> {
+  const hash = createHash('sha256').update(await digestOfMigrations());
+  for (const file of ['package-lock.json', 'src/store/embedded/session.ts']) {
+    hash.update(readFileSync(path.join(checkout, file)));
+  }
+  const kept = path.join(caches, `databases-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(kept)) return kept;
+  mkdirSync(caches, { recursive: true });
+  const unfinished = mkdtempSync(`${kept}-`);
+  const data = inFolder('new');
+  const save = (name: string) => cpSync(data, path.join(unfinished, name), { recursive: true });
+  await (await openEmbedded(data, { role: 'serve' })).close();
+  save('empty');
+  const created = await openEmbedded(data, { role: 'serve' });
+  await migrateOnce(created.socketPath);
+  await created.close();
+  save('migrated');
+  rmSync(data, { recursive: true });
+  try {
+    renameSync(unfinished, kept);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true });
+    // Another run may have been faster.
+    if (!existsSync(kept)) throw error;
+  }
+  return kept;
 }
 
 /**

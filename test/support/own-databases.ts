@@ -11,7 +11,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 
 /** Migrated, and empty. */
-interface OwnDatabase {
+export interface OwnDatabase {
   /** A value for DATABASE_URL, or the socket path of the embedded database. */
   readonly target: string;
   drop(): Promise<void>;

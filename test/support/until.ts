@@ -28,6 +28,6 @@ export async function until<T>(
       throw error;
     }
     // Less often the longer it takes: asking takes time from the tests that run beside it.
-    await sleep(Math.min(20 + waited / 20, 100));
+    await sleep(Math.min(20 + waited / 20, Math.max(100, waited / 50)));
   }
 }

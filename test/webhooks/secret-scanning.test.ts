@@ -15,7 +15,7 @@ import type { Store } from '../../src/store/open.ts';
 import { startMailServer } from '../owner/notifications/mail-server.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { auditOf } from '../support/audit.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type PublishedKey, startGithub } from '../support/github.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, get, silentLog, startTestService } from '../support/world.ts';
@@ -49,7 +49,7 @@ const signedBy = ({ id, signature }: { readonly id: string; readonly signature: 
   'github-public-key-signature': signature,
 });
 
-onEveryDatabase('reports of leaked keys', (open) => {
+onOneDatabase('reports of leaked keys', (open) => {
   let store: Store;
   let github: Awaited<ReturnType<typeof startGithub>>;
   let mailServer: Awaited<ReturnType<typeof startMailServer>>;

@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { migrate } from '../../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { upsertConnection } from '../../../src/store/feeds/platforms.ts';
 import { Sealing } from '../../../src/platforms/credentials/sealing.ts';
 import { seal } from '../../../src/platforms/credentials/stored.ts';
 import { run, throwawayFolder } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
+import { serverUrl } from '../../support/databases.ts';
+import { type OwnDatabase, createServerDatabase } from '../../support/own-databases.ts';
 import { createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { sampleWorld } from './stand-in-world.ts';
 import { domain } from './synced.ts';
 
 /** Of its own: the commands show and sync all shops that are connected in their database. */
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
+let database: OwnDatabase;
+const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
 
 describe('retention platforms', { skip }, () => {
   let store: Store;
@@ -26,9 +26,9 @@ describe('retention platforms', { skip }, () => {
   const credentialsKey = randomBytes(32).toString('base64');
 
   before(async () => {
-    const target = (await place?.target()) ?? '';
+    database = await createServerDatabase();
+    const { target } = database;
     store = { ...connectAll(target), failed: new Promise(() => {}) };
-    await migrate(store.write);
     standIn = await startStandIn(sampleWorld());
     standIn.bulk.polls = 1;
     env = {
@@ -40,7 +40,7 @@ describe('retention platforms', { skip }, () => {
   });
   after(async () => {
     await store.close();
-    await place?.remove();
+    await database.drop();
     await standIn.close();
   });
 

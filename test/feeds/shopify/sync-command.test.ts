@@ -7,12 +7,12 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeBulkResults } from '../../../src/platforms/shopify/sync/intake.ts';
-import { migrate } from '../../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { ShopLocks } from '../../../src/store/locks.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { launch, migratedFolder, newShopId, run, throwawayFolder } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
+import { serverUrl } from '../../support/databases.ts';
+import { type OwnDatabase, createServerDatabase } from '../../support/own-databases.ts';
 import { until } from '../../support/until.ts';
 import { type TestShop, createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
@@ -20,9 +20,9 @@ import { sampleWorld, sourcesOf } from './stand-in-world.ts';
 import { domain, syncedShop } from './synced.ts';
 
 /** Of its own: the command syncs all shops that are connected in its database. */
-const place = places[1][1]?.();
+let database: OwnDatabase;
 let target = '';
-const skip = !place && 'PostgreSQL is not available on this machine';
+const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
 
 interface Entry {
   readonly shop: number;
@@ -47,13 +47,13 @@ describe('retention sync shopify', { skip }, () => {
   let store: Store;
   const standIns: StandIn[] = [];
   before(async () => {
-    target = (await place?.target()) ?? '';
+    database = await createServerDatabase();
+    ({ target } = database);
     store = { ...connectAll(target), failed: new Promise(() => {}) };
-    await migrate(store.write);
   });
   after(async () => {
     await store.close();
-    await place?.remove();
+    await database.drop();
     for (const standIn of standIns) await standIn.close();
   });
 

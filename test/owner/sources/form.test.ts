@@ -180,7 +180,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
   });
 
   test('says of each stream only what it brings', { skip }, async () => {
-    const { source, paste, check, show } = await start();
+    const { source, paste, check, show } = await start({ rehearses: false });
     await source.owner.script(
       `create table fees (id text primary key, object text); grant select on fees to ${source.reader}`,
     );
@@ -218,7 +218,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
   });
 
   test('replaces an address, keeps the data, and keeps what was left empty', { skip }, async () => {
-    const pasting = await start();
+    const pasting = await start({ rehearses: false });
     const { paste, start: press, sync, show, sources, source, form } = pasting;
     await paste();
     await press();
@@ -239,7 +239,16 @@ onOneDatabase('pasting what connects a platform', (open) => {
   });
 
   test('says why a sync fails and which records are refused', { skip }, async () => {
-    const { paste, start: press, sync, show, sources, source, shop, visitor } = await start();
+    const {
+      paste,
+      start: press,
+      sync,
+      show,
+      sources,
+      source,
+      shop,
+      visitor,
+    } = await start({ rehearses: false });
     await paste();
     await press();
     assert.match(
@@ -282,7 +291,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
   });
 
   test('removes what was pasted and never started, as such', { skip }, async () => {
-    const { paste, show, sources, visitor, shop } = await start();
+    const { paste, show, sources, visitor, shop } = await start({ rehearses: false });
     await paste();
     const remove = `${sources}/postgres/disconnect`;
     const question = await show(remove);
@@ -294,7 +303,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
   });
 
   test('says what to do about too long a text, and after the session ended', { skip }, async () => {
-    const { paste, visitor, form, source } = await start();
+    const { paste, visitor, form, source } = await start({ rehearses: false });
     const long = await paste({ streams: ' '.repeat(1_500_000) });
     assert.equal(long.status, 413);
     assert.match(plain(long.text), /takes at most 256 KB, .* Go back and shorten it\./);

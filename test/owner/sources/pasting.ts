@@ -29,6 +29,8 @@ export const streams = [chargeStream, subscriptionStream, planStream];
 
 interface PastingOptions extends ShopOptions {
   readonly credentialsKeys?: readonly Buffer[];
+  /** Whether first syncs are rehearsed, which takes seconds; true by default. */
+  readonly rehearses?: boolean;
 }
 
 interface FormOptions extends PastingOptions, Pick<ServiceOptions, 'sourceNetworks' | 'uploads'> {
@@ -87,7 +89,8 @@ export async function startPasting(store: Store, options: PastingOptions = {}) {
   const source = await createSource();
   await createTables(source);
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-uploads-'));
-  const uploads = { folder, maxBytes: 1024 * 1024, heapMegabytes: 256 };
+  const heapMegabytes = options.rehearses === false ? 120 : 256;
+  const uploads = { folder, maxBytes: 1024 * 1024, heapMegabytes };
   const sourceNetworks = ['127.0.0.0/8', '::1'];
   const opened = await openForm(store, postgres, { ...options, sourceNetworks, uploads });
   const { service, sources, visitor, paste } = opened;
