@@ -117,8 +117,10 @@ onOneDatabase('the lists that figures lead to', (open) => {
     const [rows, customers] = [of(/subscription|session|payment/), of(/customer/)];
     const file = csvRows((await owner.get(href.replace('?', '.csv?'))).text);
     const listed = new Set(file.map(({ Customer }) => Customer)).size;
+    // Where there is nothing, a card says so in words.
+    const isEmpty = said === '' && file.length === 0;
     const isSame =
-      (customers ?? rows) === count &&
+      (customers ?? rows ?? (isEmpty ? 0 : undefined)) === count &&
       (rows === undefined || file.length === rows) &&
       (customers === undefined || listed === customers);
     return isSame
@@ -169,7 +171,7 @@ onOneDatabase('the lists that figures lead to', (open) => {
         `?from=2026-11-08&to=2026-11-1${random.integer(10)}&plan=${1 + random.integer(3)}`,
       ];
       const followed = await walk(owner, `/app/shops/${shop.id}`, queries, random);
-      assert.ok(followed > 80, `${followed} links`);
+      assert.ok(followed > 70, `${followed} links`);
     }
   });
 
