@@ -34,6 +34,9 @@ export function shopDigitsOf(currency: string): number {
 /** The most decimals of a price, before it is rounded to what can be paid. */
 export const priceDecimals = 12;
 
+/** How many units of that last decimal place one has. */
+export const unitsPerOne = 10n ** BigInt(priceDecimals);
+
 /** An exact fraction; the denominator is positive. */
 export interface Ratio {
   readonly numerator: bigint;

@@ -5,6 +5,7 @@ import { type Position, keyset } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { type ActiveValue, monthlyValue, type IntervalText, parseInterval } from '../mrr.ts';
 import { each } from '../store/lookup.ts';
+import { inUnits } from './ledger.ts';
 import { valueBefore } from './retention.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
@@ -123,7 +124,7 @@ export async function listCohorts(
   const changes = await withTimeout(sql<Change[]>`
     select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
       substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
-      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+      ${inUnits(sql, 'sum(amount)')} as amount
     from (
       select fact, bucket, count, amount from metric_ledger
       where shop_id = ${shop.id} and grain = 'month' and bucket >= ${since}
@@ -169,7 +170,7 @@ export async function listGross(
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const months = listMonths(options).map(({ month }) => month);
   const changes = await withTimeout(sql<Change[]>`
-    select cohort, month, 'month 1' as fact, 0 as count, round(sum(change) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    select cohort, month, 'month 1' as fact, 0 as count, ${inUnits(sql, 'sum(change)')} as amount
     from (
       select cohort, month,
         least(opening, value) - lag(least(opening, value), 1, 0::numeric) over (partition by customer_id order by month) as change

@@ -1,5 +1,5 @@
 import { isoTime } from '../iso-time.ts';
-import { type Ratio, priceDecimals, shopDigitsOf, roundHalfAway } from '../money.ts';
+import { type Ratio, shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { findValuesSince } from '../store/records/export-pages.ts';
@@ -13,6 +13,7 @@ import {
   endsOf,
   failingAgain,
   happened,
+  inUnits,
   keptOf,
   scopeOf,
   state,
@@ -187,7 +188,7 @@ function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Pro
     with changed_after as materialized (${changesIn(sql, shopId, after.end)})
     select (date_part('epoch', day) * 1000)::bigint as day,
       case when fact <> 'subscriber' then interval_of_fact(fact) end as interval, count,
-      round(amount * 10::numeric ^ ${priceDecimals}::int)::text as amount
+      ${inUnits(sql, 'amount')} as amount
     from (
       select null::timestamptz as day, fact, sum(count)::bigint as count, sum(amount) as amount
       from (${state(sql, scope, after)}) s

@@ -1,4 +1,5 @@
 import { isoTime } from '../iso-time.ts';
+import { unitsPerOne } from '../money.ts';
 import type { Query } from '../store/connections/query.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type FactSum, type RowFact, rowFacts } from './facts.ts';
@@ -31,6 +32,10 @@ export interface Scope {
 type Connection = Sql | Transaction;
 /** A part of a statement. */
 export type Part = Query<Record<string, unknown>[]>;
+
+/** Amounts as whole numbers, in text. A power, instead of the number, would be raised for each row. */
+export const inUnits = (sql: Connection, amount: 'amount' | 'sum(amount)' | 'sum(change)') =>
+  sql.unsafe(`round(${amount} * ${unitsPerOne})::text`);
 
 export function scopeOf(shopId: number, { from, until }: Period, at = lastBefore(until)): Scope {
   return { shopId, since: isoTime(from), at, bounds: boundsOf(from, until) };

@@ -5,15 +5,15 @@ import {
   type Ratio,
   add,
   multiply,
-  priceDecimals,
   roundHalfAway,
   shopDigitsOf,
   subtract,
+  unitsPerOne,
   zero,
 } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type ActiveFact, type Movement, isOutflow, movements, partsOf } from './facts.ts';
-import { intervalsOf } from './ledger.ts';
+import { inUnits, intervalsOf } from './ledger.ts';
 
 interface Line {
   readonly label: string;
@@ -86,8 +86,6 @@ interface MovedValue {
   readonly amount: bigint;
 }
 
-const unitsPerOne = 10n ** BigInt(priceDecimals);
-
 /** Sums of prices by billing interval, in units of the last decimal place of prices. */
 type IntervalSums = Map<IntervalText, bigint>;
 
@@ -110,7 +108,6 @@ export async function listMovementDays(
     select bucket as day, fact, amount from metric_ledger
     where shop_id = ${shopId} and grain = 'shift' and bucket >= ${days[0]} and bucket < ${days[1]}
       and fact like 'active %'`;
-  const units = sql.unsafe(String(unitsPerOne));
   const firstDay = sql`${isoTime(first)}::timestamptz`;
   const dayOf = isWhole ? firstDay : sql`metric_day(c.at)`;
   const summed = isWhole
@@ -121,14 +118,14 @@ export async function listMovementDays(
     ? sql``
     : sql`
       union all
-      select day, json_object_agg(fact, round(amount * ${units})::text) from (${active}) whole group by day`;
+      select day, json_object_agg(fact, ${inUnits(sql, 'amount')}) from (${active}) whole group by day`;
   // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, sums
     from (
       select day, json_object_agg(fact, amount) as sums
       from (
-        select day, fact, round(sum(amount) * ${units})::text as amount
+        select day, fact, ${inUnits(sql, 'sum(amount)')} as amount
         from (
           select null::timestamptz as day, fact, amount from metric_ledger
           where shop_id = ${shopId} and grain = 'all' and fact like 'active %'

@@ -1,8 +1,8 @@
 import { isoTime } from '../iso-time.ts';
-import { priceDecimals, shopDigitsOf, roundHalfAway } from '../money.ts';
+import { shopDigitsOf, roundHalfAway, unitsPerOne } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { Period } from './bounds.ts';
-import type { Part } from './ledger.ts';
+import { type Part, inUnits } from './ledger.ts';
 import { type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
 import { keyset } from '../store/records/listing.ts';
 import { lookup } from '../store/lookup.ts';
@@ -63,7 +63,7 @@ export async function listOutstanding(
 ): Promise<OpenCases[]> {
   const open = openAt(sql, shopId, isoTime(at));
   const rows = await sql<Row<OpenCases>[]>`
-    select failure_code as "failureCode", count(*) as count, ${unitsIn(sql)} as units
+    select failure_code as "failureCode", count(*) as count, ${inUnits(sql, 'sum(amount)')} as units
     from (${rowsInSegment(sql, shopId, open, segment)}) c
     group by failure_code`;
   return rows.map(withUnits);
@@ -86,14 +86,11 @@ export async function listClosed(
     order by closed_at, opened_at offset 0`;
   const rows = await sql<Row<ClosedCases>[]>`
     select (date_part('epoch', metric_day(closed_at)) * 1000)::bigint as day, result,
-      failure_code as "failureCode", attempts, count(*) as count, ${unitsIn(sql)} as units
+      failure_code as "failureCode", attempts, count(*) as count, ${inUnits(sql, 'sum(amount)')} as units
     from (${rowsInSegment(sql, shopId, closed, segment)}) c
     group by metric_day(closed_at), result, failure_code, attempts`;
   return rows.map(withUnits);
 }
-
-const unitsIn = (sql: Sql | Transaction) =>
-  sql`round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text`;
 
 function withUnits<Kind extends Cases>(row: Row<Kind>): Kind {
   return { ...row, units: BigInt(row.units) } as unknown as Kind;
@@ -108,10 +105,7 @@ export function totalOf(cases: readonly Cases[]): Cases {
 
 /** What was owed, in the currency's major unit. */
 export function amountOf({ units }: Cases, currency: string): number {
-  return roundHalfAway(
-    { numerator: units, denominator: 10n ** BigInt(priceDecimals) },
-    shopDigitsOf(currency),
-  );
+  return roundHalfAway({ numerator: units, denominator: unitsPerOne }, shopDigitsOf(currency));
 }
 
 /** Attempts to collect after a case opened. */

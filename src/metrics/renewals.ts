@@ -1,10 +1,10 @@
 import { type IntervalText, parseInterval } from '../mrr.ts';
 import { isoTime } from '../iso-time.ts';
 import { addInterval } from '../intervals.ts';
-import { type Ratio, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
+import { type Ratio, roundHalfAway, shopDigitsOf, unitsPerOne } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, boundsOf } from './bounds.ts';
-import { keptOf, endsOf, sumsOf } from './ledger.ts';
+import { endsOf, inUnits, keptOf, sumsOf } from './ledger.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
 export interface RenewalWeek {
@@ -70,7 +70,7 @@ export async function projectRenewals(
     from: projectedWeekOf(now, index).from,
     renewals,
     due: due[index] ?? new Map(),
-    value: { numerator: values[index] ?? 0n, denominator: 10n ** BigInt(priceDecimals) },
+    value: { numerator: values[index] ?? 0n, denominator: unitsPerOne },
   }));
 }
 
@@ -142,7 +142,7 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
     select (date_part('epoch', at) * 1000)::bigint as at,
       (date_part('epoch', except_at) * 1000)::bigint as "exceptAt", fact,
       sum(count)::bigint as renewals,
-      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as value
+      ${inUnits(sql, 'sum(amount)')} as value
     from due
     group by at, except_at, fact
     having sum(count) <> 0 or sum(amount) <> 0`;

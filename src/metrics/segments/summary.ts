@@ -1,10 +1,10 @@
 import { isoTime } from '../../iso-time.ts';
-import { priceDecimals } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day, lastBefore, monthBefore, type Interval } from '../bounds.ts';
 import { type RecordTable, type SegmentAt, subscriptionsOf, recordsOf } from './subscriptions.ts';
 import { type MetricsRow, type FactSum, rowOf } from '../facts.ts';
 import { type DayRow, type DaySums, type Shift, sumsByDay, toDays } from '../history.ts';
+import { inUnits } from '../ledger.ts';
 import { periodsOf } from './periods.ts';
 
 /**
@@ -224,7 +224,7 @@ function listShifts(
       from customers group by day
     )
     select (date_part('epoch', day) * 1000)::bigint as day, interval, sum(count)::bigint as count,
-      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+      ${inUnits(sql, 'sum(amount)')} as amount
     from (
       select null::timestamptz as day, interval, count, amount from shifts
       union all
