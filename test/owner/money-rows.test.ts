@@ -193,8 +193,8 @@ onOneDatabase('the rows behind figures of money', (open) => {
       ],
       ['payments?cursor=paid', /This address continues another list/],
       ['payments?cursor=paid.x', /This address continues another list/],
-      ['revenue/renewals?week=9', /week must be from 1 to 8\./],
-      ['revenue/renewals?week=2&status=active', /week must be 1\./],
+      ['revenue/renewals?week=9', /“9” is not a week ahead\. Choose one from 1 to 8\./],
+      ['revenue/renewals?week=2&status=active', /only the next 7 days are known\. Choose week 1\./],
     ] as const) {
       const { status, text } = await visitor.get(`${home}/${path}`);
       assert.equal(status, 400, path);
