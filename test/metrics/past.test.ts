@@ -192,11 +192,13 @@ onOneDatabase('movements, churn and cohorts', (open) => {
       cause,
       age: bandOf(ageDays),
     }));
-    const one = await listChurned(store.primary.analyse, shopId, window, {
-      after: undefined,
-      limit: 1000,
-      ...filter,
-    });
+    const read = (page: object) =>
+      listChurned(store.primary.analyse, shopId, window, {
+        after: undefined,
+        limit: 1000,
+        ...page,
+      });
+    const one = await read(filter);
     const [last] = expected.slice(-1);
     assert.deepEqual(
       one.map(({ subscriptionId }) => subscriptionId),
@@ -206,20 +208,13 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     const byAge = expected.toSorted(
       (a, b) => b.ageDays - a.ageDays || b.leftAt - a.leftAt || b.id - a.id,
     );
-    const all = { after: undefined, limit: 1000 };
-    const values = new Map(
-      (await listChurned(store.primary.analyse, shopId, window, all)).map(
-        ({ subscriptionId, value }) => [subscriptionId, Number(value)],
-      ),
-    );
+    const values = new Map((await read({})).map((row) => [row.subscriptionId, Number(row.value)]));
     const valueOf = ({ id }: { readonly id: number }) => values.get(id) ?? Number.NaN;
     const byValue = expected.toSorted(
       (a, b) => valueOf(b) - valueOf(a) || b.leftAt - a.leftAt || b.id - a.id,
     );
-    const valuable = { ...all, ...filter, order: 'highest' } as const;
-    const some = await listChurned(store.primary.analyse, shopId, window, valuable);
     assert.deepEqual(
-      some.map(({ subscriptionId }) => subscriptionId),
+      (await read({ ...filter, order: 'highest' })).map(({ subscriptionId }) => subscriptionId),
       byValue.filter((each) => last && groupOf(each) === groupOf(last)).map(({ id }) => id),
       where,
     );
