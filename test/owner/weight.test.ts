@@ -14,6 +14,7 @@ import {
   now,
   startWorld,
 } from '../support/world.ts';
+import { listPaths } from './list-paths.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
 /** As many bytes as any page may have before it is compressed. docs/decisions/0022-pages.md */
@@ -86,26 +87,13 @@ onOneDatabase('the weight of a page', (open) => {
     pages.filter(([, bytes]) => bytes > maxBytes);
 
   const figures = ['', '/churn', '/revenue', '/recovery', '/cancel-flow'];
-  const lists = [
-    '/subscriptions',
-    '/subscriptions?figure=active',
-    '/customers',
-    '/churn/left',
-    '/cohorts/2026-03/customers',
-    '/revenue/movements',
-    '/revenue/renewals',
-    '/payments',
-    '/recovery/open',
-    '/recovery/closed',
-    '/cancel-flow/sessions',
-  ];
-  const listsOfYear = lists.map((path) => `${path}${path.includes('?') ? '&' : '?'}days=365`);
+  const listsOfYear = listPaths.map((path) => `${path}${path.includes('?') ? '&' : '?'}days=365`);
   const others = ['/cohorts', '/sources', '/sources/file', '/keys', '/keys/new', '/notifications'];
   const developers = ['', '/console', '/usage', '/requests'].map((path) => `/developers${path}`);
 
   test('is at most 40 kB as it opens, with 50 rows, and of a quarter', async () => {
     const quarter = figures.map((path) => `${path}?days=90`);
-    const opened = [...figures, ...quarter, ...lists, ...others, ...developers];
+    const opened = [...figures, ...quarter, ...listPaths, ...others, ...developers];
     const pages = await Promise.all(opened.map(weigh));
     assert.deepEqual(heavier(pages), []);
     const [first] = pages;
@@ -114,7 +102,7 @@ onOneDatabase('the weight of a page', (open) => {
   });
 
   test('is at most 40 kB with the ids and links of Stripe', async () => {
-    const pages = await Promise.all([...lists, ...listsOfYear].map(weighIn(ofStripe)));
+    const pages = await Promise.all([...listPaths, ...listsOfYear].map(weighIn(ofStripe)));
     assert.deepEqual(heavier(pages), []);
   });
 
