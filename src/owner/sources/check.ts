@@ -115,16 +115,19 @@ export interface CheckedDraft {
   readonly notes?: readonly string[];
 }
 
+interface Checked {
+  readonly platform: Platform;
+  readonly connected: ConnectedShop;
+  readonly parts: readonly SourcePart[];
+  readonly rivals: Rivals;
+  readonly rehearsal: Rehearsal;
+  readonly problem: string | undefined;
+}
+
 /** What a source has and what it would change, before its owner starts it. */
-export function checkPage(
-  visit: ShopVisit,
-  platform: Platform,
-  { account, version, draft: stored }: ConnectedShop,
-  parts: readonly SourcePart[],
-  rivals: Rivals,
-  rehearsal: Rehearsal,
-  problem: string | undefined,
-): Answer {
+export function checkPage(visit: ShopVisit, checked: Checked): Answer {
+  const { platform, connected, parts, rivals, rehearsal, problem } = checked;
+  const { account, version, draft: stored } = connected;
   const draft = JSON.parse(stored ?? '{}') as CheckedDraft;
   const { name, title } = platform;
   const path = shopPath(visit.shop, `/sources/${name}`);

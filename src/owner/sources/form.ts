@@ -88,7 +88,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     const isFirst = isNew(source);
     const known = platform.form.isPreviewed ? [] : await partsOf(platform, { shop: visit.shop.id });
     const rivals = isFirst ? await rivalsOf(visit, platform, known) : undefined;
-    return formPage(visit, source, problems, json, stored?.credentials, rivals);
+    return formPage(visit, { source, problems, json, stored: stored?.credentials, rivals });
   };
   const showCheck = async (visit: ShopVisit, source: Pasted, problem?: string) => {
     const { platform } = source;
@@ -105,7 +105,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       credentials,
       sourceNetworks: parts.platforms.sourceNetworks ?? [],
     });
-    return checkPage(visit, platform, connected, all, rivals, rehearsal, problem);
+    return checkPage(visit, { platform, connected, parts: all, rivals, rehearsal, problem });
   };
 
   return [
@@ -252,15 +252,17 @@ function readJson(text: string, name: string): unknown {
   return isObject(value) && name in value ? value[name] : value;
 }
 
-/** @param json what was given as JSON @param rivals undefined if the shop was connected before */
-function formPage(
-  visit: ShopVisit,
-  source: Pasted,
-  problems: Problems,
-  json: string | undefined,
-  stored: Credentials | undefined,
-  rivals: Rivals | undefined,
-): Answer {
+interface Form {
+  readonly source: Pasted;
+  readonly problems: Problems;
+  /** What was given as JSON. */
+  readonly json: string | undefined;
+  readonly stored: Credentials | undefined;
+  /** Undefined if the shop was connected before. */
+  readonly rivals: Rivals | undefined;
+}
+
+function formPage(visit: ShopVisit, { source, problems, json, stored, rivals }: Form): Answer {
   const { platform } = source;
   const { name, title, form } = platform;
   const isReplaced = !isNew(source);
