@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { type Html, html } from '../http/html.ts';
 import {
   contentSecurityPolicy,
+  endOfPage,
   iconLink,
   mark,
   createAsset,
   pageStyle,
+  waitForEnd,
 } from '../http/look/look.ts';
 import type { Article, Section } from './markdown.ts';
 import type { DocsPage, Navigation } from './pages.ts';
@@ -45,7 +47,7 @@ export function layout(parts: PageParts): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · Retention Data API</title>
         <meta name="description" content="${about}" />
-        ${iconLink} ${parts.links}
+        ${iconLink} ${waitForEnd} ${parts.links}
         <link rel="stylesheet" href="${styleSheet.path}" />
         <script type="module" src="${script.path}"></script>
       </head>
@@ -96,6 +98,7 @@ export function layout(parts: PageParts): string {
             </nav>`
           }
         </div>
+        ${endOfPage}
       </body>
     </html> `.toString();
 }

@@ -118,13 +118,17 @@ export async function inspectRightToLeft(page: Page): Promise<void> {
 }
 
 /**
- * Records layout shifts without user input that can be seen. A line of text that moves by a pixel is 8e-6, by its height
- * 8e-4; rows of a wide table that arrive late widen its columns by a pixel or two, which is 2e-5.
+ * Records layout shifts without user input that can be seen, with what moved. A line of text that moves by a pixel is
+ * 8e-6, by its height 8e-4.
  */
 export const watchShifts = `
   globalThis.shifts = [];
+  const place = ({ x, y, width, height }) => [x, y, width, height].join(' ');
+  const moved = ({ node, previousRect, currentRect }) =>
+    (node?.outerHTML ?? node?.data ?? '').slice(0, 80) + ': ' + place(previousRect) + ' → ' + place(currentRect);
   new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) if (!entry.hadRecentInput && entry.value > 1e-4) shifts.push(entry.value);
+    for (const { hadRecentInput, value, sources } of list.getEntries())
+      if (!hadRecentInput && value > 1e-4) shifts.push([value, ...sources.map(moved)].join('\\n'));
   }).observe({ type: 'layout-shift', buffered: true });`;
 
 /** Two frames later, all changes have been painted. */

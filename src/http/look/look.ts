@@ -60,6 +60,10 @@ export const iconFile = createAsset('', 'icon.svg', icon);
 /** The mark as the icon of a page: a file, since it would be a seventieth of each. */
 export const iconLink = html`<link rel="icon" href="${iconFile.path}" />`;
 
+/** In the head: a page is painted once it has all arrived. In parts, ends of rows would move and columns would grow. */
+export const waitForEnd = html`<link rel="expect" href="#end" blocking="render" />`;
+export const endOfPage = html`<div id="end"></div>`;
+
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 
 /**

@@ -1,5 +1,12 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { type Asset, iconLink, mark, contentSecurityPolicy } from '../../http/look/look.ts';
+import {
+  type Asset,
+  endOfPage,
+  iconLink,
+  mark,
+  contentSecurityPolicy,
+  waitForEnd,
+} from '../../http/look/look.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type AssetName, frameAssets, assets } from './assets.ts';
 import { alert } from './elements.ts';
@@ -98,7 +105,8 @@ function frame(visit: AnyVisit | undefined, parts: PageParts): Html {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title}${visit?.shop ? ` · ${visit.shop.name}` : ''} · Retention</title>
-        ${iconLink} ${[frameAssets, ...names.map((name) => assets[name])].flat().map(load)}
+        ${iconLink} ${waitForEnd}
+        ${[frameAssets, ...names.map((name) => assets[name])].flat().map(load)}
       </head>
       <body>
         <a class="skip" href="#content">Skip to content</a>
@@ -135,7 +143,7 @@ function frame(visit: AnyVisit | undefined, parts: PageParts): Html {
             ${alert(problem)} ${content}
           </main>
         </div>
-        ${session && shop && !isSearch && searchDialog(shop)}
+        ${endOfPage} ${endOfPage} ${session && shop && !isSearch && searchDialog(shop)}
       </body>
     </html>`;
 }
