@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import diagnostics from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { createLog } from '../../log/log.ts';
 import { until } from '../../../test/support/until.ts';
 import type { ImportRequest } from './jobs/import-file.ts';
 import { Rehearsals } from './rehearsals.ts';
 
-test('a rehearsal that cannot begin is logged, and leaves only the figures out', async () => {
+test('a rehearsal that cannot begin is logged, ends its process, and leaves only the figures out', async (t) => {
+  const started: ChildProcess[] = [];
+  const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);
+  diagnostics.subscribe('child_process', note);
+  t.after(() => diagnostics.unsubscribe('child_process', note));
   const logged: string[] = [];
   const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line).msg) });
   const rehearsals = new Rehearsals(256, log);
@@ -22,4 +28,7 @@ test('a rehearsal that cannot begin is logged, and leaves only the figures out',
   await until(() => rehearsals.find(request).kind === 'none');
   await rehearsals.close();
   assert.deepEqual(logged, ['import not rehearsed']);
+  const [child] = started;
+  assert.ok(child);
+  await until(() => child.exitCode !== null);
 });

@@ -141,8 +141,9 @@ export function runJob<Kind extends JobKind>(
       if (message.kind === 'result' || message.kind === 'failed') finish(message);
       else receive?.(message);
     };
-    const fail = (error: Error) => {
+    const fail = (error: unknown) => {
       settle();
+      endProcess(taken);
       reject(error);
     };
     const close = (code: number | null, killedBy: NodeJS.Signals | null) => {
@@ -157,6 +158,11 @@ export function runJob<Kind extends JobKind>(
     };
     signal?.addEventListener('abort', stop, { once: true });
     child.on('message', hear).on('error', fail).on('close', close);
-    send({ kind, request });
+    try {
+      send({ kind, request });
+    } catch (error) {
+      // What cannot be cloned cannot be sent.
+      fail(error);
+    }
   });
 }
