@@ -16,6 +16,7 @@ import { warmUpMilliseconds } from '../settings.ts';
 import { median } from '../statistics.ts';
 import { oneOf, targetOf, workloadsOf } from '../workloads.ts';
 import type { Shop } from '../world.ts';
+import { measurePages } from './pages.ts';
 
 /** Figures by the names of their rows. */
 export type Rows = Record<string, string>;
@@ -208,6 +209,7 @@ export const steps: Readonly<Record<string, Step>> = {
     rows['vacuum analyze, s'] = await seconds(() => sql.script('vacuum analyze'));
   }),
   measure: measureServices,
+  pages: inEach(measurePages),
   commands: inEach(measureCommands),
   backup: inEach(measureBackup),
   migrate: inEach(measureMigrations),
