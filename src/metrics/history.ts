@@ -7,13 +7,13 @@ import { type Period, day, isoDay, restOfTime } from './bounds.ts';
 import { type MetricsRow, activeValuesOf, counts } from './facts.ts';
 import { monthlyValue, type IntervalText } from '../mrr.ts';
 import { type DayOfHistory, revenueOf } from './figures.ts';
+import { type MovementDay, listMovementDays } from './movements.ts';
 import {
   changesIn,
   corrections,
   endsOf,
   failingAgain,
   happened,
-  inUnits,
   keptOf,
   scopeOf,
   state,
@@ -86,24 +86,39 @@ export interface Shift {
   readonly interval: IntervalText | null;
   readonly count: number;
   /** A whole number, in units of the last decimal place of prices. */
-  readonly amount: string;
+  readonly amount: string | bigint;
 }
 
 /**
  * The UTC days of a period, oldest first; the first and the last may be partial. As in the period's figures, what
  * happened is seen from its end: what was cancelled and came back, or failed again, in the period counts on the day
  * on which it was cancelled or failed last.
+ * @param moved what changed the value of what was active, which other figures of a page need, too
  */
 export async function listDays(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
+  moved: Promise<readonly MovementDay[]> = listMovementDays(sql, shopId, period),
 ): Promise<DayRow[]> {
-  const [events, shifts] = await Promise.all([
+  const [events, subscribers, movementDays] = await Promise.all([
     listEvents(sql, shopId, period),
     listShifts(sql, shopId, period),
+    moved,
   ]);
-  return toDays(period, events, shifts);
+  return toDays(period, events, [...subscribers, ...shiftsOf(movementDays)]);
+}
+
+/** The value of what was active at the end, and how it changed on each day. */
+function shiftsOf(days: readonly MovementDay[]): Shift[] {
+  const closing = [...(days.at(-1)?.closing ?? [])];
+  return [
+    ...closing.map(([interval, amount]) => ({ day: null, interval, count: 0, amount })),
+    ...days.flatMap(({ day: text, moved }) => {
+      const at = Date.parse(text);
+      return moved.map(({ interval, amount }) => ({ day: at, interval, count: 0, amount }));
+    }),
+  ];
 }
 
 const nothing = {
@@ -179,35 +194,29 @@ export function sumsByDay(sql: Sql | Transaction) {
       ${all}`;
 }
 
-/** The state at the end of the period, and how it changed on each of its days but the first. */
+/** The subscribers at the end of the period, and how they changed on each of its days but the first. */
 function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Promise<Shift[]> {
   const scope = scopeOf(shopId, period);
   const after = restOfTime(period.until);
   const second = isoTime((Math.floor(period.from / day) + 1) * day);
   return sql<Shift[]>`
     with changed_after as materialized (${changesIn(sql, shopId, after.end)})
-    select (date_part('epoch', day) * 1000)::bigint as day,
-      case when fact <> 'subscriber' then interval_of_fact(fact) end as interval, count,
-      ${inUnits(sql, 'amount')} as amount
+    select (date_part('epoch', day) * 1000)::bigint as day, null as interval, count, '0' as amount
     from (
-      select null::timestamptz as day, fact, sum(count)::bigint as count, sum(amount) as amount
+      select null::timestamptz as day, sum(count)::bigint as count
       from (${state(sql, scope, after)}) s
-      where fact = 'subscriber' or fact like 'active %'
-      group by fact
+      where fact = 'subscriber'
       union all
-      select bucket, case when fact = 'subscriber' then fact else 'active ' || interval_of_fact(fact) end,
-        sum(count)::bigint, sum(amount)
+      select bucket, sum(count)::bigint
       from metric_ledger
       where shop_id = ${shopId} and grain = 'shift' and bucket >= ${second} and bucket < ${after.days}
-        and (fact = 'subscriber' or fact like 'active %')
-      group by 1, 2
+        and fact = 'subscriber'
+      group by 1
       union all
       -- What is later than the period is not taken back from its last day.
-      select metric_day(at), 'subscriber', -sum(subscriber), 0 from changed_after group by 1
-      union all
-      select metric_day(c.at), a.fact, -sum(a.count), -sum(a.amount)
-      from changed_after c cross join lateral unnest(c.active) a group by 1, 2
-    ) shifts`;
+      select metric_day(at), -sum(subscriber) from changed_after group by 1
+    ) shifts
+    where count is not null`;
 }
 
 /** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */

@@ -20,7 +20,7 @@ import {
   listChurned,
 } from '../churn.ts';
 import { type CohortOptions, listMonths, toCohorts, listCohorts } from '../cohorts.ts';
-import { summariseMovements } from '../movements.ts';
+import { type MovementDay, listMovementDays, movementsOf } from '../movements.ts';
 import { listDays, toHistory } from '../history.ts';
 import { summariseRetention } from '../retention.ts';
 import { cohortsFromRecords, movementsFromRecords, retentionFromRecords } from './periods.ts';
@@ -60,12 +60,21 @@ export type Figures = ReturnType<typeof figuresFromLedger>;
 
 /** Figures of the whole shop from the ledger, as pages and operations have them. */
 export function figuresFromLedger(sql: Sql | Transaction, { id, currency }: ShopOfFigures) {
+  // A page shows the days and the movements of the same periods.
+  const moved = new Map<string, Promise<MovementDay[]>>();
+  const movementDays = (period: Period) => {
+    const key = `${period.from} ${period.until}`;
+    const days = moved.get(key) ?? listMovementDays(sql, id, period);
+    moved.set(key, days);
+    return days;
+  };
   return {
     /** @param now epoch milliseconds; the period ends then or earlier */
     summary: (period: Period, now: number) => summariseMetrics(sql, id, now, period),
-    history: async (period: Period) => toHistory(await listDays(sql, id, period), currency),
+    history: async (period: Period) =>
+      toHistory(await listDays(sql, id, period, movementDays(period)), currency),
     reasons: async (period: Period) => outcomesByReason(await countSessions(sql, id, period)),
-    movements: (period: Period) => summariseMovements(sql, id, period),
+    movements: async (period: Period) => movementsOf(await movementDays(period)),
     retention: (period: Period) => summariseRetention(sql, id, period),
     churnDays: (window: Window) => listChurnDays(sql, id, window),
     churnGroups: (window: Window) => listChurnGroups(sql, id, window),
