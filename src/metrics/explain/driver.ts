@@ -11,6 +11,8 @@ import { minCases } from '../significance.ts';
 /** The movement that explains most of a change of MRR, and on which plan and interval most of it was. */
 export interface Driver {
   readonly movement: Movement;
+  /** Its value in the period before. */
+  readonly from: number;
   readonly planName?: string | undefined;
   readonly interval?: Interval | undefined;
 }
@@ -32,7 +34,10 @@ export const isChanged = ({ opening, closing }: Movements) =>
  * The movement without whose difference to the period before at least half of the change of MRR would be gone.
  * @returns undefined if there is none, as where a shop grows as it did before, or less
  */
-export function driverOf(now: Movements, before: Movements): Movement | undefined {
+export function driverOf(
+  now: Movements,
+  before: Movements,
+): Pick<Driver, 'movement' | 'from'> | undefined {
   if (!isChanged(now)) return undefined;
   const growth = now.closing - now.opening;
   const growthBefore = before.closing - before.opening;
@@ -43,7 +48,9 @@ export function driverOf(now: Movements, before: Movements): Movement | undefine
       return { name, part: by / growth };
     })
     .toSorted((one, other) => other.part - one.part);
-  return first && first.part >= most ? first.name : undefined;
+  return first && first.part >= most
+    ? { movement: first.name, from: before[first.name] }
+    : undefined;
 }
 
 /**
@@ -55,7 +62,7 @@ export async function findWhere(
   { id, currency }: { readonly id: number; readonly currency: string },
   movement: Movement,
   periods: readonly [before: Period, now: Period],
-): Promise<Omit<Driver, 'movement'>> {
+): Promise<Pick<Driver, 'planName' | 'interval'>> {
   const changed = ({ from, until }: Period) => sql`(
     select from subscriber_changes
     where shop_id = ${id} and at >= ${isoTime(from)} and at < ${isoTime(until)}

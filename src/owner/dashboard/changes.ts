@@ -5,7 +5,7 @@ import {
   significanceOfShares,
 } from '../../metrics/significance.ts';
 import { gapIn, dataBegins } from '../view/view.ts';
-import type { Figures, Judged } from './dashboard.ts';
+import type { Counted, Judged } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -35,18 +35,12 @@ export interface Change {
   readonly significance: Significance | undefined;
 }
 
-type Counted = Omit<Figures, 'movements'>;
-
 export interface Compared extends Counted, Pick<Judged, 'view' | 'firstDay'> {
   readonly earlier: Counted;
 }
 
 /** The value of a figure; a dash if it is not known. */
-export function showValue(
-  words: Pick<Words, 'value'>,
-  figure: Figure,
-  counted: Pick<Figures, 'summary' | 'bases' | 'undefinedFigures'>,
-): string {
+export function showValue(words: Pick<Words, 'value'>, figure: Figure, counted: Counted): string {
   const { field, format } = figure;
   if (counted.undefinedFigures.has(field)) return '–';
   const of = format === 'share' ? shareOf(figure, counted).of : undefined;

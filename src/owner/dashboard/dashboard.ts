@@ -20,21 +20,21 @@ import type { Shop } from '../../store/shops.ts';
 import { type Driver, driverOf, findWhere } from '../../metrics/explain/driver.ts';
 import { type View, segmentOf } from '../view/view.ts';
 
-/** The figures of a period. */
-export interface Figures {
+/** The figures of a period that are compared. */
+export interface Counted {
   readonly summary: Summary;
   /** Those with nothing to divide by, or not known for the past. */
   readonly undefinedFigures: ReadonlySet<string>;
   /** What rates are divided by. */
   readonly bases: Pick<MetricsRow, Basis>;
-  /** What changed the MRR. */
-  readonly movements: Movements;
 }
 
 /** What the answer is made from: the figures of a period, and of the one compared with. */
-export interface Judged extends Figures {
+export interface Judged extends Counted {
+  /** What changed the MRR. */
+  readonly movements: Movements;
   readonly view: View;
-  readonly earlier: Figures;
+  readonly earlier: Counted;
   /** The time of the shop's earliest data, epoch milliseconds. */
   readonly firstDay: number;
   /** What explains most of the change of MRR. */
@@ -92,39 +92,43 @@ export async function readJudged<More>(
     store.readRecent(shop.id, part);
   const firstDay = await read(({ analyse }) => findFirstDay(analyse, shop.id));
   if (firstDay === null) return undefined;
-  const [figures, earlier, more] = await read((from) =>
+  const [counted, movements, earlier, movementsBefore, more] = await read((from) =>
     readSource(from, shop, segmentOf(view), (source) =>
       Promise.all([
-        readFigures(source, shop, period, now),
-        readFigures(source, shop, before, now),
+        readCounted(source, shop, period, now),
+        readMovements(source, shop, period),
+        readCounted(source, shop, before, now),
+        firstDay <= before.from ? readMovements(source, shop, before) : undefined,
         readMore(source, firstDay),
       ]),
     ),
   );
-  const movement =
-    firstDay <= before.from ? driverOf(figures.movements, earlier.movements) : undefined;
+  const found = movementsBefore && driverOf(movements, movementsBefore);
   // Of a segment, the subscriptions that moved are not listed.
   const where =
-    movement === undefined || view.segment
+    found === undefined || view.segment
       ? {}
-      : await read(({ analyse }) => findWhere(analyse, shop, movement, [before, period]));
-  const driver = movement && { movement, ...where };
-  return [{ ...figures, view, earlier, firstDay, driver }, more];
+      : await read(({ analyse }) => findWhere(analyse, shop, found.movement, [before, period]));
+  const driver = found && { ...found, ...where };
+  return [{ ...counted, movements, view, earlier, firstDay, driver }, more];
 }
 
-async function readFigures(
+async function readMovements(source: Source, { currency }: Shop, period: Period) {
+  return toMovements(await source.movements(period), currency);
+}
+
+async function readCounted(
   source: Source,
   { currency }: Shop,
   period: Period,
   now: number,
-): Promise<Figures> {
-  const [row, values] = await Promise.all([source.summary(period, now), source.movements(period)]);
+): Promise<Counted> {
+  const row = await source.summary(period, now);
   const { atRisk, dunningClosed, sessionsEnded, charged } = row;
   return {
     summary: toSummary(row, currency, period.until),
     undefinedFigures: undefinedFigures(row),
     bases: { atRisk, dunningClosed, sessionsEnded, charged },
-    movements: toMovements(values, currency),
   };
 }
 

@@ -125,10 +125,7 @@ const noMovements = Object.fromEntries(movements.map((name) => [name, 0])) as Re
   Record<Movement, number>
 >;
 
-const sampleMovements = {
-  before: { opening: 37_000, new: 3900, cancelled: 2700, closing: 38_200 },
-  now: { opening: 38_200, new: 5700, cancelled: 2400, closing: 41_500 },
-};
+const sampleMovements = { opening: 38_200, new: 5700, cancelled: 2400, closing: 41_500 };
 
 /** The figures of a made-up shop, for the overview of a shop without data. */
 export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
@@ -136,14 +133,14 @@ export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) 
     summary: { ...exampleFigures(of), generatedAt: '2026-01-31T00:00:00.000Z', currency },
     undefinedFigures: new Set<string>(),
     bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110, charged: 1400 },
-    movements: { ...noMovements, ...sampleMovements[of], currency },
   });
   return {
     ...figures('now'),
+    movements: { ...noMovements, ...sampleMovements, currency },
     view,
     earlier: figures('before'),
     firstDay: 0,
-    driver: { movement: 'new', interval: { unit: 'month', count: 1 } } as const,
+    driver: { movement: 'new', from: 3900, interval: { unit: 'month', count: 1 } } as const,
     history: history(view.period, { active: 1164, mrr: 38_200 }),
     historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),
   };

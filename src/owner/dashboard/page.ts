@@ -15,7 +15,7 @@ import { countOf, showTime, countFormat } from '../ui/formats.ts';
 import { type Comparison, viewPath } from '../view/view.ts';
 import { attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
-import { type Dashboard, type DashboardDay, type Figures, readDashboard } from './dashboard.ts';
+import { type Counted, type Dashboard, type DashboardDay, readDashboard } from './dashboard.ts';
 import { emptyOverview } from './empty.ts';
 import { allFigures, figureRows, heroFigures } from './figures.ts';
 import { howMade, verdict } from './verdict.ts';
@@ -150,7 +150,7 @@ function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
   const held = Math.max(data.summary.newSubscribers30d, data.summary.cancelled30d);
   const { spans, frame, span, rows, spansOf } = overTime(visit, history, held);
   const spansBefore = historyBefore && spansOf(historyBefore);
-  const totals = ({ summary }: Pick<Figures, 'summary'>) =>
+  const totals = ({ summary }: Pick<Counted, 'summary'>) =>
     `${counts.format(summary.newSubscribers30d)} new, ${counts.format(summary.cancelled30d)} cancelled`;
   const kind = (
     name: string,

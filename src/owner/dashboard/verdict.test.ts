@@ -7,7 +7,7 @@ import type { Movements } from '../../metrics/movements.ts';
 import { englishReader } from '../ui/formats.ts';
 import { viewOf } from '../view/view.ts';
 import { wordsOf } from './changes.ts';
-import type { Figures, Judged } from './dashboard.ts';
+import type { Judged } from './dashboard.ts';
 import { textOf, verdictOf } from './verdict.ts';
 
 const words = wordsOf({ ...englishReader, shop: { currency: 'USD' } });
@@ -27,7 +27,7 @@ const usual: Summary = {
 interface Side {
   readonly moved?: Partial<Movements>;
   readonly summary?: Partial<Summary>;
-  readonly bases?: Partial<Figures['bases']>;
+  readonly bases?: Partial<Judged['bases']>;
   readonly undefinedFigures?: ReadonlySet<string>;
 }
 
@@ -40,7 +40,7 @@ const sideOf = ({
   summary,
   bases,
   undefinedFigures = new Set(),
-}: Side): Figures => ({
+}: Side): Pick<Judged, 'summary' | 'bases' | 'undefinedFigures' | 'movements'> => ({
   summary: { ...usual, ...summary },
   bases: { atRisk: 10_000, dunningClosed: 100, sessionsEnded: 100, charged: 1000, ...bases },
   undefinedFigures,
@@ -53,8 +53,8 @@ function judge(now: Side, before: Side = {}, over: Partial<Judged> = {}) {
   const [figures, earlier] = [sideOf(now), sideOf(before)];
   const { view = days30, firstDay = 0 } = over;
   const isCompared = firstDay <= view.before.from;
-  const movement = isCompared ? driverOf(figures.movements, earlier.movements) : undefined;
-  const driver = movement && { ...over.driver, movement };
+  const found = isCompared ? driverOf(figures.movements, earlier.movements) : undefined;
+  const driver = found && { ...over.driver, ...found };
   return verdictOf({ ...figures, earlier, view, firstDay, driver }, words);
 }
 
@@ -65,7 +65,7 @@ const say = (...parts: Parameters<typeof judge>) =>
 
 const monthly = { unit: 'month', count: 1 } as const;
 /** What is given of a driver is only where most of it was. */
-const where = (of: Omit<NonNullable<Judged['driver']>, 'movement'>) => ({
+const where = (of: Omit<NonNullable<Judged['driver']>, 'movement' | 'from'>) => ({
   driver: of as NonNullable<Judged['driver']>,
 });
 

@@ -8,7 +8,7 @@ import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { gapIn, viewPath } from '../view/view.ts';
 import { type Words, changeOf, shareOf, wordsOf } from './changes.ts';
-import type { Figures, Judged } from './dashboard.ts';
+import type { Counted, Judged } from './dashboard.ts';
 
 /** A sentence of the answer. */
 export interface Sentence {
@@ -94,11 +94,11 @@ const rules: readonly Rule[] = [
 ];
 
 function driverSentence(judged: Judged, words: Words): Sentence | undefined {
-  const { driver, movements, earlier, view } = judged;
+  const { driver, movements, view } = judged;
   if (!driver) return undefined;
-  const { movement, planName, interval } = driver;
+  const { movement, from, planName, interval } = driver;
   const growth = movements.closing - movements.opening;
-  const [from, to] = [earlier.movements[movement], movements[movement]];
+  const to = movements[movement];
   const source = sources[movement];
   const by = to - from;
   const size = `${words.about(Math.abs(by))} ${by > 0 ? 'more' : 'less'}`;
@@ -173,7 +173,7 @@ function othersSentence(judged: Judged, words: Words): Sentence {
     };
   }
   const { figure, isUp } = found;
-  const rateOf = (of: Figures) => {
+  const rateOf = (of: Counted) => {
     const { share, of: cases } = shareOf(figure, of);
     return words.value({ format: 'share' }, share, cases);
   };
@@ -187,7 +187,7 @@ function othersSentence(judged: Judged, words: Words): Sentence {
   };
 }
 
-const valueOf = (figure: Figure, of: Figures) =>
+const valueOf = (figure: Figure, of: Counted) =>
   figure.basis ? shareOf(figure, of).share : of.summary[figure.field];
 
 /** What is too small to be judged, for owners. */
