@@ -72,18 +72,3 @@ export async function figuresOf(store: Store, shop: TestShop) {
   const { generatedAt: _, currency: __, ...figures } = toSummary(row, shop.currency, at);
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== 0));
 }
-
-/** Tables in which a text that samples have in personal fields occurs anywhere. */
-export async function tablesWith(store: Store, pattern: string): Promise<readonly string[]> {
-  const tables = await store.write<{ name: string }[]>`
-    select quote_ident(table_schema) || '.' || quote_ident(table_name) as name
-    from information_schema.tables
-    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`;
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const { length } = await store.write`
-      select from ${store.write.unsafe(name)} as t where t::text ~* ${pattern} limit 1`;
-    if (length > 0) found.push(name);
-  }
-  return found;
-}
