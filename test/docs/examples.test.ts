@@ -2,12 +2,19 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type TestContext, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { deriveCustomerId, deriveId } from '../../src/ingest/source-ids.ts';
 import { subscription } from '../rest/records.ts';
 import { until } from '../support/until.ts';
-import { importAll, now, openAnyStore, startWorld, type World } from '../support/world.ts';
+import {
+  createTestKey,
+  importAll,
+  now,
+  openAnyStore,
+  startWorld,
+  type World,
+} from '../support/world.ts';
 import { type Example, exampleShop, examplesIn, programsMissing, runExample } from './examples.ts';
 import { pagePaths } from './serving.ts';
 
@@ -18,9 +25,8 @@ const more: Readonly<Record<string, readonly object[]>> = {
   ),
 };
 
-async function startExampleWorld(t: TestContext, records: readonly object[] = []): Promise<World> {
+async function startExampleWorld(records: readonly object[] = []): Promise<World> {
   const world = await startWorld(openAnyStore(), { tier: 'pro' });
-  t.after(() => world.close());
   const { refused } = await importAll(world.store, world.shop, [...exampleShop, ...records]);
   assert.deepEqual(refused, []);
   return world;
@@ -31,12 +37,22 @@ async function readExamples({ service }: World, page: string): Promise<Example[]
 }
 
 describe('the examples of the documentation', { skip: programsMissing }, () => {
+  let shared: World;
+  before(async () => {
+    shared = await startExampleWorld();
+  });
+  after(() => shared?.close());
+
   for (const page of pagePaths) {
     test(`of ${page} do what the page says`, async (t) => {
-      const world = await startExampleWorld(t, more[page]);
+      const records = more[page];
+      const world = records ? await startExampleWorld(records) : shared;
+      if (records) t.after(() => world.close());
+      // Each page may use the limit of a key.
+      const { key } = await createTestKey(world.store, world.shop.id);
       for (const example of await readExamples(world, page)) {
         const { code, expected } = example;
-        const { status, output, errors } = await runExample(example, world.key);
+        const { status, output, errors } = await runExample(example, key);
         assert.equal(status, 0, `${code}\n${errors}`);
         assert.doesNotMatch(output, /"success":\s*false|'success': False|"error":/, code);
         assert.doesNotMatch(output, /subscriptions['"]?:\s*\[\s*\]/, code);
@@ -49,18 +65,16 @@ describe('the examples of the documentation', { skip: programsMissing }, () => {
     });
   }
 
-  test('are in every language, and many show their output', async (t) => {
-    const world = await startExampleWorld(t);
-    const all = (await Promise.all(pagePaths.map((page) => readExamples(world, page)))).flat();
+  test('are in every language, and many show their output', async () => {
+    const all = (await Promise.all(pagePaths.map((page) => readExamples(shared, page)))).flat();
     for (const language of ['sh', 'js', 'python']) {
       assert.ok(all.filter((each) => each.language === language).length >= 10, language);
     }
     assert.ok(all.filter(({ expected }) => expected).length >= 14);
   });
 
-  test('give customers the numbers that the import derives', async (t) => {
-    const world = await startExampleWorld(t);
-    const examples = await readExamples(world, '/docs/ids');
+  test('give customers the numbers that the import derives', async () => {
+    const examples = await readExamples(shared, '/docs/ids');
     assert.deepEqual(
       [...new Set(examples.map(({ expected }) => expected?.text))],
       [
@@ -78,7 +92,8 @@ describe('the entitlement check of the guide', { skip: programsMissing }, () => 
   };
 
   test('goes on without the API until what was paid for ends, in Python', async (t) => {
-    const world = await startExampleWorld(t);
+    const world = await startExampleWorld();
+    t.after(() => world.close());
     const outage = `
 def fail(*_, **__):
     raise OSError("away")
@@ -104,7 +119,8 @@ except OSError:
   });
 
   test('asks once a minute, and goes on without the API, in JavaScript', async (t) => {
-    const world = await startExampleWorld(t);
+    const world = await startExampleWorld();
+    t.after(() => world.close());
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-docs-'));
     t.after(() => rmSync(folder, { recursive: true }));
     const file = path.join(folder, 'check.mjs');
