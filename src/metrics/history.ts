@@ -86,7 +86,7 @@ export interface Shift {
   readonly interval: IntervalText | null;
   readonly count: number;
   /** A whole number, in units of the last decimal place of prices. */
-  readonly amount: string | bigint;
+  readonly amount: string;
 }
 
 /**
@@ -106,19 +106,11 @@ export async function listDays(
     listShifts(sql, shopId, period),
     moved,
   ]);
-  return toDays(period, events, [...subscribers, ...shiftsOf(movementDays)]);
-}
-
-/** The value of what was active at the end, and how it changed on each day. */
-function shiftsOf(days: readonly MovementDay[]): Shift[] {
-  const closing = [...(days.at(-1)?.closing ?? [])];
-  return [
-    ...closing.map(([interval, amount]) => ({ day: null, interval, count: 0, amount })),
-    ...days.flatMap(({ day: text, moved }) => {
-      const at = Date.parse(text);
-      return moved.map(({ interval, amount }) => ({ day: at, interval, count: 0, amount }));
-    }),
-  ];
+  const closingOn = new Map(movementDays.map((each) => [each.day, each.closing]));
+  return toDays(period, events, subscribers).map((row) => ({
+    ...row,
+    activeValue: activeValuesOf(closingOn.get(isoDay(row.day)) ?? new Map()),
+  }));
 }
 
 const nothing = {
