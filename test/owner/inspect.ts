@@ -77,6 +77,10 @@ async function loadAxe(page: Page): Promise<void> {
   await page.waitForLoadState();
   // Axe passes over what is in closed details, also where they show it.
   await page.evaluate('for (const fold of document.querySelectorAll(".fold")) fold.open = true');
+  const twice = await page.evaluate(
+    '[...document.querySelectorAll("[id]")].map(({ id }) => id).filter((id, index, all) => all.indexOf(id) !== index)',
+  );
+  assert.deepEqual(twice, [], 'ids that the page has twice');
   await page.evaluate(axeSource);
   // Without media, it need not preload anything.
   assert.equal(await page.locator('audio, video').count(), 0);

@@ -143,7 +143,7 @@ function frame(visit: AnyVisit | undefined, parts: PageParts): Html {
             ${alert(problem)} ${content}
           </main>
         </div>
-        ${endOfPage} ${endOfPage} ${session && shop && !isSearch && searchDialog(shop)}
+        ${endOfPage} ${session && shop && !isSearch && searchDialog(shop)}
       </body>
     </html>`;
 }
