@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
-import diagnostics from 'node:diagnostics_channel';
 import { test } from 'node:test';
 import { createLog } from '../../log/log.ts';
+import { noteProcesses } from '../../../test/support/started-processes.ts';
 import { until } from '../../../test/support/until.ts';
 import type { ImportRequest } from './jobs/import-file.ts';
 import { Rehearsals } from './rehearsals.ts';
 
 test('a rehearsal that cannot begin is logged, ends its process, and leaves only the figures out', async (t) => {
-  const started: ChildProcess[] = [];
-  const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);
-  diagnostics.subscribe('child_process', note);
-  t.after(() => diagnostics.unsubscribe('child_process', note));
+  const started = noteProcesses(t);
   const logged: string[] = [];
   const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line).msg) });
   const rehearsals = new Rehearsals(256, log);

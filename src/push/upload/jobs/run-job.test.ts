@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
-import diagnostics from 'node:diagnostics_channel';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { noteProcesses } from '../../../../test/support/started-processes.ts';
 import { JobEnded, runJob } from './run-job.ts';
 
 function startFolder(t: TestContext) {
@@ -53,10 +53,7 @@ test('a process that needs more memory than it may have ends alone, and others d
 
 test('jobs that follow each other are done by one process, which ends when none came for a minute', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const started: ChildProcess[] = [];
-  const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);
-  diagnostics.subscribe('child_process', note);
-  t.after(() => diagnostics.unsubscribe('child_process', note));
+  const started = noteProcesses(t);
   const { write } = startFolder(t);
   const doJob = () => runJob('examine', write(''), { heapMegabytes: 64 });
   assert.deepEqual([await doJob(), await doJob(), await doJob()], [wrong, wrong, wrong]);
