@@ -3,7 +3,7 @@ import type { Store } from '../../src/store/open.ts';
 
 /**
  * The tables with a row that a pattern matches, in any case. All tests share a database: of tables of shops, only the
- * rows of these shops are read.
+ * rows of these shops, and those of none, are read.
  */
 export async function tablesWith(
   { write: sql }: Pick<Store, 'write'>,
@@ -20,7 +20,7 @@ export async function tablesWith(
   const found: string[] = [];
   for (const { name, isOfShops } of tables) {
     const ofShop = isOfShops
-      ? sql`shop_id = any (${arrayText(shopIds)}::text::bigint[])`
+      ? sql`(shop_id = any (${arrayText([0, ...shopIds])}::text::bigint[]) or shop_id is null)`
       : sql`true`;
     const rows = await sql`
       select from ${sql.unsafe(name)} t where ${ofShop} and t::text ~* ${pattern} limit 1`;
