@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { inviteOwner } from '../../src/accounts/links.ts';
 import { password, signedInOwner, Visitor } from '../owner/visitor.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { createShop, startWorld, type World } from '../support/world.ts';
+import { createShop, openOwnStore, startWorld, type World } from '../support/world.ts';
 
 onOneDatabase('the link from the documentation to the console', (open) => {
   let world: World;
@@ -48,7 +48,7 @@ onOneDatabase('the link from the documentation to the console', (open) => {
   });
 
   test('is missing, and the page is not, while sessions cannot be read', async () => {
-    const broken = await startWorld(open());
+    const broken = await startWorld(openOwnStore());
     const { visitor } = await signedInOwner(broken);
     await broken.store.close();
     const page = await visitor.get('/docs/limits');

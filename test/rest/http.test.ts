@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../support/until.ts';
-import { get, openAnyStore, startWorld, type World } from '../support/world.ts';
+import { get, openAnyStore, openOwnStore, startWorld, type World } from '../support/world.ts';
 import { bearer, exchange, checkRaw, type RawAnswer, request } from './raw.ts';
 
 const v1 = '/api/external/v1';
@@ -278,7 +278,7 @@ describe('HTTP', () => {
 
   // Requirements: rest.errors.500.
   test('responds 500 without details to an internal error, and keeps running', async (t) => {
-    const failing = await startWorld(openAnyStore());
+    const failing = await startWorld(openOwnStore());
     t.after(() => failing.service.close());
     assert.equal((await get(`${failing.base}/plans`, failing.key)).status, 200);
     await failing.store.close();

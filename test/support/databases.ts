@@ -27,10 +27,33 @@ const databases: readonly Database[] =
 
 type Suite = (open: () => Store, name: DatabaseName) => void;
 
-const openOf = (target: string) => (): Store => ({
-  ...connectAll(target),
-  failed: new Promise(() => {}),
-});
+const stores = new Map<string, Omit<Store, 'failed'>>();
+let users = 0;
+
+/**
+ * A store of a database that tests share. Until the last one closes it, all in this process have the same
+ * connections, since each new one plans its first statements anew.
+ */
+export function shareStore(target: string): Store {
+  const store = stores.get(target) ?? connectAll(target);
+  stores.set(target, store);
+  return { ...store, failed: new Promise(() => {}), close: shareStores() };
+}
+
+/** Keeps stores open for those that come next, until the function is called that it returns. */
+export function shareStores(): () => Promise<void> {
+  users += 1;
+  let hasLeft = false;
+  return async () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    users -= 1;
+    if (users > 0) return;
+    const unused = [...stores.values()];
+    stores.clear();
+    await Promise.all(unused.map(({ close }) => close()));
+  };
+}
 
 /**
  * Runs a suite on one database, the server if there is one: for what depends on the database only by
@@ -38,7 +61,7 @@ const openOf = (target: string) => (): Store => ({
  */
 export function onOneDatabase(title: string, suite: Suite): void {
   const { name, target } = databases.findLast((each) => each.target !== undefined) as Database;
-  describe(title, () => suite(openOf(target as string), name));
+  describe(title, () => suite(() => shareStore(target as string), name));
 }
 
 /** Runs a suite on every available database; others count as skipped. */
@@ -46,7 +69,7 @@ export function onEveryDatabase(title: string, suite: Suite): void {
   for (const { name, target } of databases) {
     const missing = `${name} is not available on this machine`;
     describe(`${title} (${name})`, { skip: target === undefined && missing }, () => {
-      if (target !== undefined) suite(openOf(target), name);
+      if (target !== undefined) suite(() => shareStore(target), name);
     });
   }
 }

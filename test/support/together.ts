@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe } from 'node:test';
 import { keepCompiled } from '../../src/store/embedded/compiled.ts';
+import { shareStores } from './databases.ts';
 import { restartTimeLimit } from './time-limit.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -14,6 +15,7 @@ export async function runTogether(...patterns: readonly string[]): Promise<void>
   const files = globSync(patterns, { cwd: root }).toSorted();
   if (files.length === 0) throw new Error(`There is no file ${patterns.join(', ')}.`);
   await keepCompiled();
+  const leaveStores = shareStores();
   for (const file of files) {
     restartTimeLimit(file);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -28,4 +30,5 @@ export async function runTogether(...patterns: readonly string[]): Promise<void>
     });
     await ended;
   }
+  await leaveStores();
 }

@@ -11,11 +11,11 @@ import type { Backoff } from '../../src/platforms/backoff.ts';
 import type { PlatformConfig } from '../../src/config/platform-config.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service.ts';
-import { connectAll, type Store } from '../../src/store/open.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
 import { checkAnswer } from './openapi-check.ts';
 import { type Scope, scopes as allScopes, type Tier } from '../../src/vocabulary.ts';
-import { serverUrl } from './databases.ts';
+import { serverUrl, shareStore } from './databases.ts';
 
 export const now = '2026-11-20T12:00:00.000Z';
 export const silentLog: Log = createLog(process.env['TEST_LOG'] ?? 'silent');
@@ -136,12 +136,17 @@ export interface ServiceOptions {
   readonly requiresSecondFactor?: boolean;
 }
 
+// One thread of the embedded database serves all files that run at the same time.
+const anyTarget = (serverUrl ?? process.env['TEST_EMBEDDED']) as string;
+
 /** A store for tests of code that is the same on every database. */
-export function openAnyStore(): Store {
-  // One thread of the embedded database serves all files that run at the same time.
-  const target = serverUrl ?? process.env['TEST_EMBEDDED'];
-  return { ...connectAll(target as string), failed: new Promise(() => {}) };
-}
+export const openAnyStore = (): Store => shareStore(anyTarget);
+
+/** The same with connections of its own, for a test that closes them under a service. */
+export const openOwnStore = (): Store => ({
+  ...connectAll(anyTarget),
+  failed: new Promise(() => {}),
+});
 
 /** Starts the whole service on a free port. */
 export async function startTestService(

@@ -8,14 +8,14 @@ import { systemClock } from '../../src/clock.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { ServiceMetrics } from '../../src/telemetry/service-metrics.ts';
 import { until } from '../support/until.ts';
-import { openAnyStore, startTestService, startWorld } from '../support/world.ts';
+import { openAnyStore, openOwnStore, startTestService, startWorld } from '../support/world.ts';
 import { type Family, parseExposition, valueOf } from './exposition.ts';
 import { counted, scrape } from './scrape.ts';
 
 const telemetry = { metricsPort: 0 };
 
 test('counts an internal failure as 500, and serves metrics without the database', async () => {
-  const world = await startWorld(openAnyStore(), { telemetry });
+  const world = await startWorld(openOwnStore(), { telemetry });
   try {
     await world.store.close();
     const response = await fetch(`${world.base}/plans`, {
