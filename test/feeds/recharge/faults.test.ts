@@ -56,6 +56,26 @@ onOneDatabase('A sync with Recharge', (open) => {
     assert.deepEqual(synced.waits, [500, 1000, 1500]);
   });
 
+  test('goes on if it ended between storing its first records and keeping how far it came', async (t) => {
+    const { clock, recharge } = await start(t);
+    let isLost = true;
+    const write = new Proxy(store.write, {
+      apply(sql, self, parts: [TemplateStringsArray, ...unknown[]]) {
+        const [texts, , , , , cursor] = parts;
+        const isPlace = texts.join('').includes('insert into platforms.streams');
+        if (isLost && isPlace && cursor !== null) throw new Error('the server is gone');
+        return Reflect.apply(sql, self, parts);
+      },
+    });
+    const synced = await openSynced({ ...store, write }, recharge, clock);
+    await assert.rejects(synced.sync(), /the server is gone/);
+    assert.deepEqual(await statuses(synced.shop.id), ['3 active']);
+    isLost = false;
+    // Not refused as what some other source has stored.
+    assert.equal((await synced.sync()).kind, 'whole');
+    assert.deepEqual(await statuses(synced.shop.id), ['3 active']);
+  });
+
   test('waits while it is told that there were too many requests', async (t) => {
     const { recharge, synced } = await start(t);
     recharge.faults.tooMany = 3;
