@@ -184,6 +184,14 @@ onOneDatabase('what subscriptions were worth', (open) => {
       paid(3, [on(3), '8']),
     ]);
     assert.deepEqual(await values(shop), [' 8', '10 20']);
+    // In one import, whichever payment comes first.
+    const both = [paid(2, [on(4), '10', 'change']), paid(3, [on(8), '10'])];
+    for (const payments of [both, both.toReversed()]) {
+      const other = await newShop();
+      await importEach(other, [priced('20', { updatedAt: day(12) }), paid(1, [on(2), '5'])]);
+      await importAll(store, other, payments, true);
+      assert.deepEqual(await values(other), [' 5', '4 10', '12 20']);
+    }
     // Of a subscription with several intervals, an invoice has those that are due.
     const yearly = line('120', {
       lineId: 2,
