@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/log/log.ts';
 import { listConnections } from '../../src/store/connections/read-connections.ts';
-import { type World, get, openAnyStore, startWorld } from '../support/world.ts';
+import { type World, get, openOwnStore, startWorld } from '../support/world.ts';
 import { callModern, inShort, legacyRequest, modernHeaders, modernRequest, post } from './wire.ts';
 
 const endAll = ({ store }: World) =>
@@ -12,7 +12,7 @@ const endAll = ({ store }: World) =>
 test('responds 500 in the envelope without the cause when the database fails, and logs it', async () => {
   const lines: string[] = [];
   const log = createLog('error', { write: (line) => void lines.push(line) });
-  const world = await startWorld(openAnyStore(), { log });
+  const world = await startWorld(openOwnStore(), { log });
   const call = (name: string, args: object = {}) =>
     post(world, legacyRequest('tools/call', { name, arguments: args }));
   try {
@@ -51,7 +51,7 @@ test('responds 500 in the envelope without the cause when the database fails, an
 });
 
 test('sends the RateLimit headers with a 500, over REST and MCP', async () => {
-  const world = await startWorld(openAnyStore(), { tier: 'growth' });
+  const world = await startWorld(openOwnStore(), { tier: 'growth' });
   try {
     assert.equal(inShort(await callModern(world, 'list_plans')), '200 2026-07-28');
     await endAll(world);

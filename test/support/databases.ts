@@ -1,4 +1,4 @@
-import { describe } from 'node:test';
+import { after, describe } from 'node:test';
 import { connectAll, type Store } from '../../src/store/open.ts';
 
 type DatabaseName = 'embedded' | 'PostgreSQL' | 'Citus';
@@ -28,31 +28,25 @@ const databases: readonly Database[] =
 type Suite = (open: () => Store, name: DatabaseName) => void;
 
 const stores = new Map<string, Omit<Store, 'failed'>>();
-let users = 0;
+
+/** Open connections would keep the process from ending. */
+export async function closeStores(): Promise<void> {
+  const open = [...stores.values()];
+  stores.clear();
+  await Promise.all(open.map((store) => store.close()));
+}
+
+// For a file that runs alone; `runTogether` closes them itself.
+after(closeStores);
 
 /**
- * A store of a database that tests share. Until the last one closes it, all in this process have the same
- * connections, since each new one plans its first statements anew.
+ * A store of a database that tests share. All in this process have the same connections, which outlive those that
+ * close them: each new connection plans its first statements anew.
  */
 export function shareStore(target: string): Store {
   const store = stores.get(target) ?? connectAll(target);
   stores.set(target, store);
-  return { ...store, failed: new Promise(() => {}), close: shareStores() };
-}
-
-/** Keeps stores open for those that come next, until the function is called that it returns. */
-export function shareStores(): () => Promise<void> {
-  users += 1;
-  let hasLeft = false;
-  return async () => {
-    if (hasLeft) return;
-    hasLeft = true;
-    users -= 1;
-    if (users > 0) return;
-    const unused = [...stores.values()];
-    stores.clear();
-    await Promise.all(unused.map(({ close }) => close()));
-  };
+  return { ...store, failed: new Promise(() => {}), close: async () => {} };
 }
 
 /**

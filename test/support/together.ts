@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe } from 'node:test';
 import { keepCompiled } from '../../src/store/embedded/compiled.ts';
-import { shareStores } from './databases.ts';
+import { closeStores } from './databases.ts';
 import { restartTimeLimit } from './time-limit.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -15,7 +15,6 @@ export async function runTogether(...patterns: readonly string[]): Promise<void>
   const files = globSync(patterns, { cwd: root }).toSorted();
   if (files.length === 0) throw new Error(`There is no file ${patterns.join(', ')}.`);
   await keepCompiled();
-  const leaveStores = shareStores();
   for (const file of files) {
     restartTimeLimit(file);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -30,5 +29,5 @@ export async function runTogether(...patterns: readonly string[]): Promise<void>
     });
     await ended;
   }
-  await leaveStores();
+  await closeStores();
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callModern, legacyRequest, post } from '../mcp/wire.ts';
 import { bearer, exchange } from '../rest/raw.ts';
-import { openAnyStore, startWorld } from '../support/world.ts';
+import { openOwnStore, startWorld } from '../support/world.ts';
 import { send, everything, prepareTraces, spanId, traceId } from './traced.ts';
 
 const { collector, store, log, logged, traced } = await prepareTraces();
@@ -139,7 +139,7 @@ test('spans contain no key, query, path or other caller input', async () => {
 });
 
 test('marks the span of an internal failure, with only the error’s name', async () => {
-  const own = openAnyStore();
+  const own = openOwnStore();
   const world = await startWorld(own, { log, telemetry: { tracing: everything } });
   await send(world, '/plans');
   await own.close();
