@@ -11,7 +11,7 @@ import type { Backoff } from '../../src/platforms/backoff.ts';
 import type { PlatformConfig } from '../../src/config/platform-config.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service.ts';
-import { type Store, connectAll } from '../../src/store/open.ts';
+import { connectAll, type Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
 import { checkAnswer } from './openapi-check.ts';
 import { type Scope, scopes as allScopes, type Tier } from '../../src/vocabulary.ts';

@@ -234,7 +234,7 @@ test('limits requests, and fails on demand', async () => {
   stripe.faults.hanging = 1;
   const caller = new AbortController();
   const hanging = fetch(`${stripe.baseUrl}/v1/prices`, { signal: caller.signal });
-  await until(async () => stripe.faults.hanging === 0);
+  await until(() => stripe.faults.hanging === 0);
   caller.abort();
   await assert.rejects(hanging, { name: 'AbortError' });
   assert.equal((await ask('prices')).status, 200);
