@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
-import { systemClock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
 import { whoIs } from '../support/audit.ts';
 import { setUpIssuer, setUpShop, signInBySso, startSsoWorld } from '../owner/sso/world.ts';
@@ -8,7 +7,7 @@ import { type Causes, type Done, session } from './cause.ts';
 
 /** What the acts of single sign-on are caused by, in another shop. */
 export async function startSsoCauses(store: Store) {
-  const world = await startSsoWorld(store, { clock: systemClock });
+  const world = await startSsoWorld(store);
   const byOwner = async (email: string, target: string): Promise<Done> => ({
     chain: world.shop.id,
     entry: [await whoIs(world.store, email), session, target],

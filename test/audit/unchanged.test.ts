@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { upsertFactorPolicy } from '../../src/store/owners/factors.ts';
 import { updateKeepMonths, updateShopTier } from '../../src/store/shops.ts';
 import { signedInOwner } from '../owner/visitor.ts';
@@ -9,16 +9,16 @@ import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, createTestKey, startWorld } from '../support/world.ts';
 
 onOneDatabase('the audit log has no entry', (open) => {
-  let world: World;
+  let world: World<Clock>;
   before(async () => {
     // A change of a key's networks waits for leases to end.
-    world = { ...(await startWorld(open(), { clock: systemClock })) };
+    world = await startWorld(open(), { clock: systemClock });
   });
   after(() => world.close());
 
   async function openShop() {
     const shop = await createShop(world.store, { tier: 'growth' });
-    const { visitor } = await signedInOwner({ ...world, clock: systemClock, shop });
+    const { visitor } = await signedInOwner({ ...world, shop });
     const acts = async () =>
       (await auditOf(world.store.write, shop.id))
         .map(({ what }) => what)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { openClient } from '../support/client.ts';
 import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
@@ -23,7 +23,7 @@ const unaffected: Readonly<Record<string, readonly string[]>> = {
 describe('a locked table', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   let store: Store;
-  let world: World;
+  let world: World<Clock>;
   before(async () => {
     server = await requirePostgres(['fsync=off']);
     store = { ...connectAll(server.url), failed: new Promise(() => {}) };

@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/clock.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { type Imported, importAll, now, type World } from '../support/world.ts';
 
@@ -43,7 +44,7 @@ function textOf(value: unknown): string {
 
 /** The raw body of that request. */
 export async function restBody(
-  world: World,
+  world: World<Clock>,
   tool: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<{ status: number; text: string }> {

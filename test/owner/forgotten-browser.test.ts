@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import { until } from '../support/until.ts';
 import { type World, openAnyStore, startTestService, startWorld } from '../support/world.ts';
@@ -10,7 +10,7 @@ import { startMailServer } from './notifications/mail-server.ts';
 import { newEmail, password, signedInOwner } from './visitor.ts';
 
 describe('a forgotten password in a browser', { skip: browserMissing }, () => {
-  let world: World;
+  let world: World<Clock>;
   let browser: Browser;
   let server: Awaited<ReturnType<typeof startMailServer>>;
   before(async () => {
@@ -27,7 +27,7 @@ describe('a forgotten password in a browser', { skip: browserMissing }, () => {
   });
 
   test('is replaced on accessible pages', async () => {
-    const { email } = await signedInOwner({ ...world, clock: systemClock });
+    const { email } = await signedInOwner(world);
     const { baseUrl } = world.service;
     const { context, page, problems } = await openOwnerPage(browser, [baseUrl]);
     await page.goto(`${baseUrl}/app/sign-in`);

@@ -21,7 +21,7 @@ onOneOwnDatabase('a forgotten password', (open) => {
   before(async () => {
     server = await startMailServer();
     const mail = { url: server.url, from: undefined };
-    world = { ...(await startWorld(open(), { clock, mail })), clock };
+    world = await startWorld(open(), { clock, mail });
   });
   after(async () => {
     await world.close();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { auditOf } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -12,18 +12,16 @@ import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
 onOneDatabase('a key that is bound to networks', (open) => {
-  let world: World;
+  let world: World<Clock>;
   before(async () => {
     // Needs a running clock, because a change waits for leases to end.
-    world = {
-      ...(await startWorld(open(), { clock: systemClock, listen: { trustedProxies: 1 } })),
-    };
+    world = await startWorld(open(), { clock: systemClock, listen: { trustedProxies: 1 } });
   });
   after(() => world.close());
 
   async function openShop() {
     const shop = await createShop(world.store, { tier: 'growth' });
-    const place = { ...world, clock: systemClock, shop };
+    const place = { ...world, shop };
     const { visitor } = await signedInOwner(place);
     return { shop, visitor, path: `/app/shops/${shop.id}/keys` };
   }

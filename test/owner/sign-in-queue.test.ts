@@ -27,7 +27,7 @@ onOneOwnDatabase('the queue for passwords', (open) => {
   let baseUrl: string;
   const clock = new FixedClock(now);
   before(async () => {
-    world = { ...(await startWorld(open(), { clock })), clock };
+    world = await startWorld(open(), { clock });
     baseUrl = world.service.baseUrl;
   });
   after(() => world.close());

@@ -31,7 +31,7 @@ onOneOwnDatabase('the team of a shop', (open) => {
   const clock = new FixedClock(now);
   before(async () => {
     server = await startMailServer();
-    world = { ...(await startWorld(open(), { clock })), clock };
+    world = await startWorld(open(), { clock });
   });
   after(async () => {
     await world.close();

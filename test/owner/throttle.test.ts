@@ -24,7 +24,7 @@ onOneOwnDatabase('guessing passwords', (open) => {
   let baseUrl: string;
   const clock = new FixedClock(now);
   before(async () => {
-    world = { ...(await startWorld(open(), { clock })), clock };
+    world = await startWorld(open(), { clock });
     baseUrl = world.service.baseUrl;
   });
   after(() => world.close());

@@ -37,7 +37,7 @@ onOneDatabase('cookies and links that do not exist', (open) => {
   before(async () => {
     const { store, ...counter } = counted(open());
     reads = counter.reads;
-    world = { ...(await startWorld(store, { clock })), clock };
+    world = await startWorld(store, { clock });
   });
   after(() => world.close());
 

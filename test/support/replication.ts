@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openClient } from './client.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
 import { operations } from '../../src/operations/index.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -16,7 +16,7 @@ import { type World, importAll, startWorld } from './world.ts';
 export interface Replicated {
   readonly primary: PostgresServer;
   readonly standbys: readonly PostgresServer[];
-  readonly world: World;
+  readonly world: World<Clock>;
   readonly store: Store;
   /** Reads rows of the shop as requests do. */
   read<Found>(work: (from: ReadConnections) => Promise<Found>): Promise<Found>;
@@ -116,7 +116,7 @@ const inputs: Readonly<Record<string, Record<string, unknown>>> = {
   get_subscription: { subscriptionId: 1001 },
 };
 
-async function mcpBody(world: World, name: string, input: object) {
+async function mcpBody(world: World<Clock>, name: string, input: object) {
   const headers = modernHeaders('tools/call', name).map(
     (each) => each.split(': ') as [string, string],
   );
@@ -134,7 +134,7 @@ async function mcpBody(world: World, name: string, input: object) {
 }
 
 /** The service's response to each operation by each transport: status and body, without the instant. */
-export async function callEveryOperation(world: World): Promise<string[]> {
+export async function callEveryOperation(world: World<Clock>): Promise<string[]> {
   const answers = await Promise.all(
     operations.flatMap(({ tool }) => {
       const input = inputs[tool] ?? {};
@@ -148,7 +148,7 @@ export async function callEveryOperation(world: World): Promise<string[]> {
 }
 
 /** Sends all requests repeatedly and compares the responses with the first ones. */
-export async function startLoad(world: World, clients: number) {
+export async function startLoad(world: World<Clock>, clients: number) {
   const expected = await callEveryOperation(world);
   for (const answer of expected) assert.match(answer, /^(?:mcp )?\w+ 200 \{/);
   const wrong: string[] = [];

@@ -192,12 +192,15 @@ export async function startTestService(
   });
 }
 
-/** A service with a frozen clock, and one shop with a key that has all scopes. */
-export async function startWorld(store: Store, options: ShopOptions & ServiceOptions = {}) {
-  const clock = new FixedClock(now);
+/** A service, with a frozen clock unless given another, and one shop with a key that has all scopes. */
+export async function startWorld<C extends Clock = FixedClock>(
+  store: Store,
+  options: ShopOptions & ServiceOptions & { readonly clock?: C } = {},
+) {
+  const clock: C | FixedClock = options.clock ?? new FixedClock(now);
   const shop = await createShop(store, options);
   const { id: keyId, key } = await createTestKey(store, shop.id);
-  const service = await startTestService(store, { clock, ...options });
+  const service = await startTestService(store, { ...options, clock });
   return {
     store,
     clock,
@@ -214,7 +217,7 @@ export async function startWorld(store: Store, options: ShopOptions & ServiceOpt
   };
 }
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type World<C extends Clock = FixedClock> = Awaited<ReturnType<typeof startWorld<C>>>;
 
 /** Sends a GET with a key; parses the body as JSON and checks it against the contract. */
 export async function get(url: string, key?: string) {

@@ -68,7 +68,7 @@ onOneOwnDatabase('second factors without scripts', (open) => {
   before(async () => {
     mailServer = await startMailServer();
     const mail = { url: mailServer.url, from: undefined };
-    world = { ...(await startWorld(open(), { clock, mail })), clock };
+    world = await startWorld(open(), { clock, mail });
     baseUrl = world.service.baseUrl;
   });
   after(async () => {

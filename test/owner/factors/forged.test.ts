@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type KeyObject, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { systemClock } from '../../../src/clock.ts';
+import { type Clock, systemClock } from '../../../src/clock.ts';
 import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
 import { insertFactor, listFactors } from '../../../src/store/owners/factors.ts';
 import { type World, openAnyStore, startWorld } from '../../support/world.ts';
@@ -42,7 +42,7 @@ const algorithms = {
 };
 
 describe('a passkey that did not sign the answer', () => {
-  let world: World;
+  let world: World<Clock>;
   let local: string;
   before(async () => {
     // Challenges end by the time of any service that starts, and most have the system's.
@@ -54,7 +54,7 @@ describe('a passkey that did not sign the answer', () => {
   for (const [name, algorithm] of Object.entries(algorithms)) {
     test(`does not sign in (${name})`, async () => {
       const { store } = world;
-      const { email } = await signedInOwner({ ...world, clock: systemClock });
+      const { email } = await signedInOwner(world);
       const { ownerId = '' } = (await findOwnerByEmail(store.write, email)) ?? {};
       const { publicKey, privateKey } = algorithm.generate();
       const other = algorithm.generate().privateKey;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { systemClock } from '../../../src/clock.ts';
+import { type Clock, systemClock } from '../../../src/clock.ts';
 import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
 import { auditOf } from '../../support/audit.ts';
 import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
@@ -12,7 +12,7 @@ import { password, signedInOwner } from '../visitor.ts';
 import { addApp, codeOf } from './app.ts';
 
 describe('passkeys in a browser', { skip: browserMissing }, () => {
-  let world: World;
+  let world: World<Clock>;
   let browser: Browser;
   /** The name that browsers know as their own machine, unlike the address. */
   let local: string;
@@ -61,7 +61,7 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
 
   async function openShop() {
     const shop = await createShop(world.store);
-    const owner = await signedInOwner({ ...world, clock: systemClock, shop });
+    const owner = await signedInOwner({ ...world, shop });
     const ownerId = (await findOwnerByEmail(world.store.write, owner.email))?.ownerId ?? '';
     return { ...owner, shop, ownerId, home: `${local}/app/shops/${shop.id}` };
   }

@@ -23,7 +23,7 @@ onOneOwnDatabase('a proof of who the visitor is', (open) => {
   let world: World;
   const clock = new FixedClock(now);
   before(async () => {
-    world = { ...(await startWorld(open(), { clock })), clock };
+    world = await startWorld(open(), { clock });
   });
   after(() => world.close());
 

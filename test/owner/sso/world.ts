@@ -1,32 +1,27 @@
 import assert from 'node:assert/strict';
 import { FixedClock } from '../../../src/clock.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { type ServiceOptions, startWorld } from '../../support/world.ts';
+import { startWorld } from '../../support/world.ts';
 import { type Page, Visitor, newAddress, signedInOwner } from '../visitor.ts';
 import { IssuerBrowser, TestIssuer, client } from './issuer.ts';
 
 /** A service with an issuer of its own, and what DNS has. */
-export async function startSsoWorld(store: Store, options: ServiceOptions = {}) {
+export async function startSsoWorld(store: Store) {
   const issuer = await TestIssuer.start();
-  // The issuer's tokens have the real time.
-  const clock = new FixedClock(new Date().toISOString());
   const dns = new Map<string, string>();
-  const world = {
-    ...(await startWorld(store, {
-      clock,
-      credentialsKeys: [Buffer.alloc(32, 7)],
-      sourceNetworks: ['127.0.0.0/8'],
-      sso: { ...client, issuer: issuer.url, name: 'Lumen Login' },
-      async resolveTxt(name) {
-        const text = dns.get(name);
-        if (text === undefined) throw new Error(`queryTxt ENOTFOUND ${name}`);
-        // A long text comes in parts.
-        return [['v=spf1 -all'], [text.slice(0, 20), text.slice(20)]];
-      },
-      ...options,
-    })),
-    clock,
-  };
+  const world = await startWorld(store, {
+    // The issuer's tokens have the real time.
+    clock: new FixedClock(Date.now()),
+    credentialsKeys: [Buffer.alloc(32, 7)],
+    sourceNetworks: ['127.0.0.0/8'],
+    sso: { ...client, issuer: issuer.url, name: 'Lumen Login' },
+    async resolveTxt(name) {
+      const text = dns.get(name);
+      if (text === undefined) throw new Error(`queryTxt ENOTFOUND ${name}`);
+      // A long text comes in parts.
+      return [['v=spf1 -all'], [text.slice(0, 20), text.slice(20)]];
+    },
+  });
   const { service, shop } = world;
   issuer.serve([0, shop.id].map((id) => `${service.baseUrl}/app/sso/${id}/callback`));
   return {
