@@ -101,7 +101,7 @@ async function main(): Promise<void> {
         ].join(''),
       );
     }
-    const store = { ...connectAll(server.url), failed: new Promise<never>(() => {}) };
+    const store = connectAll(server.url);
     await measurePast(analyse, store, server.pid);
     await store.close();
     await analyse.end();

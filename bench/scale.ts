@@ -104,7 +104,7 @@ try {
     if (!filled) throw new Error(`There is no world ${name}.`);
     const databaseUrl = server.url.replace(/postgres$/, name);
     if (filled.portions.length === 0) await server.createDatabase(name).catch(() => {});
-    const store = { ...connectAll(databaseUrl), failed: new Promise<Error>(() => {}) };
+    const store = connectAll(databaseUrl);
     await migrate(store.write);
     const { endAt } = state;
     const { signal } = stopping;

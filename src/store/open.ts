@@ -76,8 +76,7 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
   if (databaseUrl !== undefined) {
     const isOnCitus = await checkConnection('DATABASE_URL', databaseUrl);
     const isByShop = isOnCitus ? false : undefined;
-    const connections = connectAll(databaseUrl, { replication, serveUrl, audited, isByShop });
-    return { ...connections, failed: new Promise(() => {}) };
+    return connectAll(databaseUrl, { replication, serveUrl, audited, isByShop });
   }
 
   const embedded = await openEmbedded(dataDir, { role, onWait });
@@ -117,7 +116,7 @@ interface ConnectAllOptions extends Pick<StoreOptions, 'replication' | 'serveUrl
 export function connectAll(
   target: string,
   { replication, serveUrl = target, audited, isByShop }: ConnectAllOptions = {},
-): Omit<Store, 'failed'> {
+): Store {
   const primary = connectForReading(serveUrl, {
     isByShop: isByShop ?? isOtherLogin(serveUrl, target),
   });
@@ -148,6 +147,8 @@ export function connectAll(
       return replicas ? replicas.read(shopId, ofShop) : ofShop(primary);
     },
     replicas: replicas?.states ?? [],
+    // A server that is away may come back.
+    failed: new Promise(() => {}),
     async close() {
       const all = [...listConnections(primary), write, jobs];
       await Promise.all([replicas?.close(), ...all.map((sql) => sql.end(closeSeconds))]);

@@ -16,7 +16,7 @@ for (const [name, createPlace] of places) {
     let store: Store;
     before(async () => {
       place = createPlace!();
-      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
+      store = connectAll(await place.target());
       const { write } = store;
       await createReleasedSchema(write);
       await enter(7, '2026-03-01T00:00:00Z', null, 'key_revoked', 'key_2', 'Till');

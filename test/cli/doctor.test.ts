@@ -22,7 +22,7 @@ describe('doctor', { skip }, () => {
   let store: Store;
   before(async () => {
     server = await requirePostgres(['fsync=off']);
-    store = connectAll(server.url) as Store;
+    store = connectAll(server.url);
   });
   after(async () => {
     await store.close();

@@ -24,7 +24,7 @@ const badReason =
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 describe('retention import', { skip, concurrency: 2 }, () => {
-  let store: Omit<Store, 'failed'>;
+  let store: Store;
   before(() => {
     store = connectAll(target ?? '');
   });
@@ -32,7 +32,7 @@ describe('retention import', { skip, concurrency: 2 }, () => {
 
   /** A shop, a folder with files, and the command run there. */
   async function prepare(files: Readonly<Record<string, string | Buffer>> = {}) {
-    const shop = await createShop(store as Store);
+    const shop = await createShop(store);
     const folder = throwawayFolder();
     for (const [name, content] of Object.entries(files)) {
       writeFileSync(path.join(folder, name), content);

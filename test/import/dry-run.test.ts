@@ -99,7 +99,7 @@ const skip = serverUrl === undefined && 'PostgreSQL is not available on this mac
 
 describe('retention import --dry-run', { skip }, () => {
   test('shows counts and figures, changes nothing, and waits for no other import', async (t) => {
-    const store = connectAll(serverUrl as string) as Store;
+    const store = connectAll(serverUrl as string);
     t.after(() => store.close());
     const today = Date.now();
     const shop = await createShop(store);
@@ -152,7 +152,7 @@ describe('retention import --dry-run', { skip }, () => {
   });
 
   test('counts in its figures what the import dates itself', async (t) => {
-    const store = connectAll(serverUrl as string) as Store;
+    const store = connectAll(serverUrl as string);
     t.after(() => store.close());
     const shop = await createShop(store);
     const createdAt = new Date(Date.now() - 86_400_000).toISOString();

@@ -62,7 +62,7 @@ const skip = serverUrl === undefined && 'PostgreSQL is not available on this mac
 describe('retention import, interrupted', { skip }, () => {
   let store: Store;
   before(() => {
-    store = connectAll(serverUrl as string) as Store;
+    store = connectAll(serverUrl as string);
   });
   after(() => store.close());
 

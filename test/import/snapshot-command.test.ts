@@ -16,7 +16,7 @@ const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refus
 describe('retention import --complete', { skip, concurrency: 2 }, () => {
   let store: Store;
   before(() => {
-    store = connectAll(serverUrl as string) as Store;
+    store = connectAll(serverUrl as string);
   });
   after(() => store.close());
 

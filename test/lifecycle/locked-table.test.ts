@@ -26,7 +26,7 @@ describe('a locked table', { skip, timeout: 600_000 }, () => {
   let world: World<Clock>;
   before(async () => {
     server = await requirePostgres(['fsync=off']);
-    store = { ...connectAll(server.url), failed: new Promise(() => {}) };
+    store = connectAll(server.url);
     world = await startWorld(store, { clock: systemClock });
     const records = [plan(), subscription(1001), session(71, { subscriptionId: 1001 })];
     assert.deepEqual((await importAll(store, world.shop, records)).refused, []);

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { listJobCounts, retryFailedJobs } from '../../src/store/feeds/jobs.ts';
-import { type Store, connectAll } from '../../src/store/open.ts';
+import { connectAll } from '../../src/store/open.ts';
 import { launchServer, run } from '../cli/process.ts';
 import { startServedDatabase } from '../lifecycle/served-database.ts';
 import { openClient } from '../support/client.ts';
@@ -120,11 +120,9 @@ describe('the job queue', { skip, timeout: 600_000 }, () => {
     await stop(server);
   });
 
-  const open = (url: string): Store => ({ ...connectAll(url), failed: new Promise(() => {}) });
-
   test('is opened by a database that was a standby when the server started', async () => {
     const replica = await database.startReplica();
-    const store = open(replica.url);
+    const store = connectAll(replica.url);
     const service = await startTestService(store, { clock: systemClock });
     const { baseUrl } = service;
     assert.equal((await push(baseUrl, source, [session])).status, 503);
@@ -138,7 +136,7 @@ describe('the job queue', { skip, timeout: 600_000 }, () => {
 
   test('is opened once a database answers that was away, and closed while it is', async () => {
     await database.stop();
-    const [store, other] = [open(database.url), open(database.url)];
+    const [store, other] = [connectAll(database.url), connectAll(database.url)];
     await (await startTestService(other)).close();
     await other.close();
     const service = await startTestService(store, { clock: systemClock });

@@ -20,7 +20,7 @@ const spreadMilliseconds = 3_000;
 describe('two instances under load', { skip, timeout: 600_000 }, () => {
   // Requirements: rest.auth.revoked-at-once.
   test('admit no request after a revocation or tier change is acknowledged, in 400 tries', async (t) => {
-    const store = { ...connectAll(postgres as string), failed: new Promise<Error>(() => {}) };
+    const store = connectAll(postgres as string);
     const services = [
       await startTestService(store, { clock: systemClock }),
       await startTestService(store, { clock: systemClock }),

@@ -19,7 +19,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
 
   before(async () => {
     primary = await requirePostgres(['fsync=off', 'wal_level=logical']);
-    store = { ...connectAll(primary.url), failed: new Promise(() => {}) };
+    store = connectAll(primary.url);
   });
   after(async () => {
     await store.close();
@@ -132,7 +132,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
     await standby.start();
     await onServer(standby.url, 'select pg_promote()');
 
-    store = { ...connectAll(standby.url), failed: new Promise(() => {}) };
+    store = connectAll(standby.url);
     const service = await startTestService(store, { clock: systemClock });
     const send = async () => (await get(`${service.baseUrl}/api/external/v1/plans`, key)).status;
     try {

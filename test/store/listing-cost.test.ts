@@ -136,7 +136,7 @@ for (const [name, target] of [
 ] as const) {
   const skip = target === undefined && `${name} is not available on this machine`;
   describe(`how listings are read (${name})`, { skip }, () => {
-    let store: Omit<Store, 'failed'>;
+    let store: Store;
     let sql: Sql;
     let shopId: number;
     const sent: Sent[] = [];
@@ -144,7 +144,7 @@ for (const [name, target] of [
     before(async () => {
       store = connectAll(target ?? '');
       const ids: number[] = [];
-      while (ids.length < shops) ids.push((await createShop(store as Store)).id);
+      while (ids.length < shops) ids.push((await createShop(store)).id);
       shopId = ids[5] ?? 0;
       await fill(store.write, ids);
       sql = watched(openClient(target ?? ''), (statement) => void sent.push(statement));

@@ -28,7 +28,7 @@ export function openAsReader(url: string): Store {
   serveUrl.username = 'reader';
   // Only a superuser may set what is logged.
   serveUrl.search = '';
-  return { ...connectAll(url, { serveUrl: serveUrl.href }), failed: new Promise(() => {}) };
+  return connectAll(url, { serveUrl: serveUrl.href });
 }
 
 /** The size of the log, from which to read later. */

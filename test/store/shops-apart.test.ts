@@ -47,10 +47,7 @@ describe('the login that serves requests, and shops', { skip, timeout: 600_000 }
 
   function open(user = 'reader'): Store {
     const url = server.urlFor(user, 'secret');
-    return {
-      ...connectAll(server.ownerUrl, { serveUrl: url }),
-      failed: new Promise(() => {}),
-    };
+    return connectAll(server.ownerUrl, { serveUrl: url });
   }
 
   const connectTo = (url: string, isByShop: boolean) =>
@@ -123,7 +120,7 @@ describe('the login that serves requests, and shops', { skip, timeout: 600_000 }
     const serving = open();
     await createServingLogin(serving, login);
     await serving.close();
-    const store: Store = { ...connectAll(server.ownerUrl), failed: new Promise(() => {}) };
+    const store = connectAll(server.ownerUrl);
     const spy = t.mock.method(Session.prototype, 'send');
     await useEverything(store);
     const sent = statementsOf(spy.mock.calls.map(({ arguments: [statement] }) => statement));

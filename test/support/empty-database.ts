@@ -72,7 +72,7 @@ export function onEmptyDatabase(
     let store: Store;
     before(async () => {
       place = createPlace!();
-      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
+      store = connectAll(await place.target());
     });
     after(async () => {
       await store.close();

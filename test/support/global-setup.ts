@@ -128,7 +128,7 @@ async function keepDatabases(): Promise<string> {
 async function prepareCluster(): Promise<void> {
   cluster = await createClusterDatabase(`tests_${randomInt(2 ** 40)}`);
   process.env['TEST_CITUS_URL'] = cluster.target;
-  const store = { ...connectAll(cluster.target), failed: new Promise<never>(() => {}) };
+  const store = connectAll(cluster.target);
   const isFirst = process.env['TEST_CITUS_FIRST'] !== undefined;
   if (isFirst) await cluster.addCitus();
   await migrate(store.write);

@@ -99,14 +99,13 @@ function onOwn([name, create]: (typeof kinds)[number], title: string, suite: Sui
   const skip = isMissing(name) && `${name} is not available on this machine`;
   describe(`${title} (${name})`, { skip, timeout: 600_000 }, () => {
     let database: OwnDatabase;
-    const open = (): Store => ({
-      ...connectAll(database.target),
-      failed: new Promise(() => {}),
-    });
     before(async () => {
       database = await create();
     });
-    suite(open, () => database.target);
+    suite(
+      () => connectAll(database.target),
+      () => database.target,
+    );
     // Last: hooks run in the order in which they are registered.
     after(() => database.drop());
   });

@@ -60,10 +60,7 @@ export async function startReplicated(count: number): Promise<Replicated> {
     },
   });
   const urls = standbys.map(({ url }) => url.replace('postgres@', 'postgres:sesame@'));
-  const store: Store = {
-    ...connectAll(primary.url, { replication: { standbys: urls, log } }),
-    failed: new Promise(() => {}),
-  };
+  const store = connectAll(primary.url, { replication: { standbys: urls, log } });
   const world = await startWorld(store, { clock: systemClock });
   const isInUse = (standby = 0) => store.replicas[standby]?.isInUse === true;
   return {

@@ -143,10 +143,7 @@ const anyTarget = (serverUrl ?? process.env['TEST_EMBEDDED']) as string;
 export const openAnyStore = (): Store => shareStore(anyTarget);
 
 /** The same with connections of its own, for a test that closes them under a service. */
-export const openOwnStore = (): Store => ({
-  ...connectAll(anyTarget),
-  failed: new Promise(() => {}),
-});
+export const openOwnStore = (): Store => connectAll(anyTarget);
 
 /** Starts the whole service on a free port. */
 export async function startTestService(

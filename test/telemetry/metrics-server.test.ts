@@ -52,7 +52,7 @@ async function listenSilently(): Promise<{ port: number; close(): void }> {
 test('reports an unresponsive database as down, and shows waiting statements', async () => {
   const silent = await listenSilently();
   const target = `postgres://nobody@127.0.0.1:${silent.port}/nothing`;
-  const store = { ...connectAll(target), failed: new Promise<Error>(() => {}) };
+  const store = connectAll(target);
   const service = await startTestService(store, { telemetry });
   try {
     const headers = { authorization: `Bearer ${generateKey()}` };

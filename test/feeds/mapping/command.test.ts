@@ -15,14 +15,14 @@ const stripe = path.join(root, 'mappings/stripe-subscriptions.json');
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
 describe('retention import --mapping', { skip, concurrency: 2 }, () => {
-  let store: Omit<Store, 'failed'>;
+  let store: Store;
   before(() => {
     store = connectAll(target ?? '');
   });
   after(() => store.close());
 
   async function prepare() {
-    const shop = await createShop(store as Store);
+    const shop = await createShop(store);
     const folder = throwawayFolder();
     return {
       shop,

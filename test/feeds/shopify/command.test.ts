@@ -17,7 +17,7 @@ const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
 describe('retention import --from shopify', { skip }, () => {
   let store: Store;
   before(() => {
-    store = connectAll(target ?? '') as Store;
+    store = connectAll(target ?? '');
   });
   after(() => store.close());
 

@@ -28,7 +28,7 @@ describe('retention platforms', { skip }, () => {
   before(async () => {
     database = await createServerDatabase();
     const { target } = database;
-    store = { ...connectAll(target), failed: new Promise(() => {}) };
+    store = connectAll(target);
     standIn = await startStandIn(sampleWorld());
     standIn.bulk.polls = 1;
     env = {

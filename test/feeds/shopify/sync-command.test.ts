@@ -49,7 +49,7 @@ describe('retention sync shopify', { skip }, () => {
   before(async () => {
     database = await createServerDatabase();
     ({ target } = database);
-    store = { ...connectAll(target), failed: new Promise(() => {}) };
+    store = connectAll(target);
   });
   after(async () => {
     await store.close();

@@ -44,7 +44,7 @@ describe('an import into a shop that belongs to Shopify', { skip }, () => {
   let store: Store;
   const standIns: StandIn[] = [];
   before(() => {
-    store = connectAll(env.DATABASE_URL) as Store;
+    store = connectAll(env.DATABASE_URL);
   });
   after(async () => {
     for (const each of standIns) await each.close();

@@ -14,7 +14,7 @@ import { telephone } from './churn-tables.ts';
 const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
 
 describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
-  let store: Omit<Store, 'failed'>;
+  let store: Store;
   before(() => {
     store = connectAll(serverUrl ?? '');
   });
@@ -31,7 +31,7 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
 
   test('suggests a mapping that imports 7,000 customers with exact figures', async () => {
     const fixture = prepare();
-    const shop = await createShop(store as Store);
+    const shop = await createShop(store);
     writeFileSync(fixture.at('customers.csv'), telephone.content);
     const asOf = ['--as-of', '2026-11-01'];
     const suggested = await fixture.run('mapping', 'suggest', ...asOf, 'customers.csv');
