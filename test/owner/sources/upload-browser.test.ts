@@ -7,7 +7,7 @@ import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browse
 import { until } from '../../support/until.ts';
 import { openAnyStore } from '../../support/world.ts';
 import { inspect, openOwnerPage } from '../inspect.ts';
-import { startUploads } from './upload-world.ts';
+import { type Uploads, startUploads } from './upload-world.ts';
 
 const table = [
   'Customer,Joined,Amount,State,Left on',
@@ -19,17 +19,15 @@ const table = [
 ].join('\n');
 
 describe('a file in a browser', { skip: browserMissing }, () => {
-  const store = openAnyStore();
   let browser: Browser;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
     browser = await shareBrowser();
-    world = await startUploads(store);
+    world = await startUploads(openAnyStore());
   });
   after(async () => {
     await leaveBrowser();
-    await world?.service.close();
-    await store.close();
+    await world?.close();
   });
 
   for (const javaScriptEnabled of [true, false]) {

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
 import type { Page, Visitor } from '../visitor.ts';
-import { chooseColumns, pressImport, resultOf, startUploads, usesOf } from './upload-world.ts';
+import {
+  chooseColumns,
+  pressImport,
+  resultOf,
+  type Uploads,
+  startUploads,
+  usesOf,
+} from './upload-world.ts';
 
 const subscriptions =
   'subscription_id,customer_id,start,status,monthly price\nS1,C1,2024-01-13,active,10.00';
@@ -38,16 +44,11 @@ const languages = {
 };
 
 onOneDatabase('the columns of an uploaded file', (open) => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = open();
-    world = await startUploads(store, { maxBytes: 4 * 1024 * 1024 });
+    world = await startUploads(open(), { maxBytes: 4 * 1024 * 1024 });
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
+  after(() => world.close());
 
   async function upload(visitor: Visitor, file: string, content: string): Promise<Page> {
     assert.equal((await visitor.upload(file, { name: 'table.csv', content })).location, file);

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
-import { ndjson, plan, pressImport, resultOf, startUploads, subscription } from './upload-world.ts';
+import {
+  ndjson,
+  plan,
+  pressImport,
+  resultOf,
+  type Uploads,
+  startUploads,
+  subscription,
+} from './upload-world.ts';
 
 const endless = Array(1_300_000).fill('{}').join(',');
 
@@ -14,17 +21,12 @@ const ofStripe = (id: number, items: string) =>
 const item = `{"id":"si_1","quantity":1,"price":{"id":"price_1","unit_amount":1000,"currency":"usd","product":"prod_1","recurring":{"interval":"month","interval_count":1}}}`;
 
 onOneDatabase('an uploaded file that asks for too much', (open) => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = open();
     // Enough for usual files.
-    world = await startUploads(store, { heapMegabytes: 48 });
+    world = await startUploads(open(), { heapMegabytes: 48 });
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
+  after(() => world.close());
 
   async function check(content: string, at = world) {
     const opened = await at.openShop();
@@ -37,13 +39,13 @@ onOneDatabase('an uploaded file that asks for too much', (open) => {
   const start = async ({ visitor, file, shown }: Awaited<ReturnType<typeof check>>) =>
     assert.equal((await pressImport(visitor, file, shown)).location, file);
   const planCount = async ({ id }: { readonly id: number }) => {
-    const [row] = await store.write<{ count: number }[]>`
+    const [row] = await world.store.write<{ count: number }[]>`
       select count(*)::int as count from plans where shop_id = ${id}`;
     return row?.count ?? 0;
   };
 
   test('has a record with 1.3 million lines: that alone is refused, mapped or not', async (t) => {
-    const roomy = await startUploads(store, { heapMegabytes: 256 });
+    const roomy = await startUploads(world.store, { heapMegabytes: 256 });
     t.after(() => roomy.service.close());
     const record = JSON.stringify(subscription(2)).replace(/"lines":.*/, `"lines":[${endless}]}\n`);
     for (const [content, reason] of [
@@ -114,7 +116,7 @@ onOneDatabase('an uploaded file that asks for too much', (open) => {
   });
 
   test('unpacks to more than it may: its import fails with what is stored by then', async () => {
-    const small = await startUploads(store, { maxBytes: 200_000 });
+    const small = await startUploads(world.store, { maxBytes: 200_000 });
     const checked = await check(ndjson([plan, subscription(1)]) + '\n'.repeat(4_000_000), small);
     await start(checked);
     const result = plain((await resultOf(checked.visitor, checked.file)).text);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openAnyStore } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
-import { ndjson, plan, startUploads, subscription } from './upload-world.ts';
+import { ndjson, plan, type Uploads, startUploads, subscription } from './upload-world.ts';
 
 const form = 'multipart/form-data; boundary=X';
 const records = ndjson([plan, subscription(1)]);
@@ -18,18 +18,16 @@ const missing = [422, /Choose a file first\./] as const;
 const foreign = [403, /Nothing was changed/] as const;
 
 describe('a malformed form with a file', () => {
-  const store = openAnyStore();
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   /** Errors that would have ended the server. */
   const uncaught: Error[] = [];
   const note = (error: Error) => uncaught.push(error);
   before(async () => {
     process.on('uncaughtExceptionMonitor', note);
-    world = await startUploads(store);
+    world = await startUploads(openAnyStore());
   });
   after(async () => {
-    await world.service.close();
-    await store.close();
+    await world.close();
     process.off('uncaughtExceptionMonitor', note);
   });
 

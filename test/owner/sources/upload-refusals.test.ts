@@ -4,7 +4,6 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { UploadFolder } from '../../../src/push/upload/folder.ts';
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
-import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { until } from '../../support/until.ts';
 import { plain, withoutTokens } from '../page-text.ts';
@@ -12,6 +11,7 @@ import {
   ndjson,
   plan,
   pressImport,
+  type Uploads,
   startUploads,
   subscription,
   uploadIdOf,
@@ -27,17 +27,13 @@ const wide = `status${',a'.repeat(499)}\nactive${',b'.repeat(499)}\n`;
 const twice = 'Customer,Price,Status,Started,Price\nc1,9.00,active,2024-01-02,8.00\n';
 
 onOneDatabase('a file that is not imported', (open) => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = open();
-    world = await startUploads(store, { maxBytes: 100_000 });
+    world = await startUploads(open(), { maxBytes: 100_000 });
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
-  const isEmpty = async (shopId: number) => (await listFeeds(store.write, shopId)).length === 0;
+  after(() => world.close());
+  const isEmpty = async (shopId: number) =>
+    (await listFeeds(world.store.write, shopId)).length === 0;
 
   for (const [title, name, content, status, message] of [
     ['is empty', 'a.csv', '', 422, /The file is empty/],
@@ -159,7 +155,7 @@ onOneDatabase('a file that is not imported', (open) => {
   });
 
   test('cannot be stored: the page says whose task it is, without the place', async () => {
-    const other = await startUploads(store);
+    const other = await startUploads(world.store);
     const { visitor, file } = await other.openShop();
     const folder = path.join(other.folder, 'shared');
     mkdirSync(folder);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
 import type { Page, Visitor } from '../visitor.ts';
@@ -9,6 +8,7 @@ import {
   ndjson,
   pressImport,
   resultOf,
+  type Uploads,
   startUploads,
   subscription,
 } from './upload-world.ts';
@@ -26,16 +26,11 @@ const second = table([
 ]);
 
 onOneDatabase('the rehearsal of an uploaded file', (open) => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = open();
-    world = await startUploads(store, { heapMegabytes: 256 });
+    world = await startUploads(open(), { heapMegabytes: 256 });
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
+  after(() => world.close());
 
   /** The page when the rehearsal has ended. */
   async function rehearsed(visitor: Visitor, file: string): Promise<Page> {
@@ -47,7 +42,7 @@ onOneDatabase('the rehearsal of an uploaded file', (open) => {
     assert.equal((await visitor.upload(file, { name: 'abos.csv', content })).location, file);
     return rehearsed(visitor, file);
   };
-  const statusesOf = ({ id }: { readonly id: number }) => store.write<{ status: string }[]>`
+  const statusesOf = ({ id }: { readonly id: number }) => world.store.write<{ status: string }[]>`
     select status from subscriptions where shop_id = ${id}`;
 
   test('says how the figures would change, and stores nothing', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Store } from '../../../src/store/open.ts';
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
 import { beginUpload, findUpload, updateUploadProgress } from '../../../src/store/push/uploads.ts';
 import { serverUrl } from '../../support/databases.ts';
@@ -12,6 +11,7 @@ import {
   plan,
   pressImport,
   resultOf,
+  type Uploads,
   startUploads,
   subscription,
   uploadIdOf,
@@ -28,16 +28,11 @@ const small = ndjson([plan, subscription(1)]);
 // The embedded database has one client at a time, so an import cannot be held up there.
 const skip = serverUrl === undefined && 'PostgreSQL is not available on this machine';
 describe('an import of an uploaded file', { skip }, () => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = openAnyStore();
-    world = await startUploads(store);
+    world = await startUploads(openAnyStore());
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
+  after(() => world.close());
 
   /** An import that waits for its shop, until `release` is called. */
   async function startHeldUp(at = world.service) {
@@ -47,7 +42,7 @@ describe('an import of an uploaded file', { skip }, () => {
     const shown = await visitor.get(file);
     const held = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
-    const lock = store.write.begin(async (tx) => {
+    const lock = world.store.write.begin(async (tx) => {
       await tx`select lock_shop(${shop.id})`;
       held.resolve();
       await over.promise;
@@ -104,7 +99,7 @@ describe('an import of an uploaded file', { skip }, () => {
       /You stopped the import: [\d,]+ records? (?:is|are) imported, the others are not/,
     );
     assert.deepEqual(world.filesOf(shop), []);
-    const [feed] = await listFeeds(store.write, shop.id);
+    const [feed] = await listFeeds(world.store.write, shop.id);
     assert.equal(feed?.completedAt ?? null, null);
   });
 
@@ -137,12 +132,12 @@ describe('an import of an uploaded file', { skip }, () => {
     const upload = uploadIdOf(await visitor.get(file));
     const key = { shopId: shop.id, uploadId: upload };
     const at = (seconds: number) => new Date(Date.now() - seconds * 1000);
-    await beginUpload(store.write, key, at(5), at(60));
-    await updateUploadProgress(store.write, key, { at: at(5), percent: 40, counts: '{}' });
+    await beginUpload(world.store.write, key, at(5), at(60));
+    await updateUploadProgress(world.store.write, key, { at: at(5), percent: 40, counts: '{}' });
     assert.match(plain((await visitor.get(file)).text), /40% of the file has been read/);
     await visitor.post(`${file}/continue`, { upload });
-    assert.equal((await findUpload(store.write, shop.id))?.percent, 40);
-    await updateUploadProgress(store.write, key, { at: at(70), percent: 40, counts: '{}' });
+    assert.equal((await findUpload(world.store.write, shop.id))?.percent, 40);
+    await updateUploadProgress(world.store.write, key, { at: at(70), percent: 40, counts: '{}' });
     const interrupted = plain((await visitor.get(file)).text);
     assert.match(interrupted, /Import interrupted .*No records were imported\./);
     await visitor.post(`${file}/continue`, { upload });

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
 import { openAnyStore } from '../../support/world.ts';
 import { inspect, openOwnerPage } from '../inspect.ts';
-import { startUploads } from './upload-world.ts';
+import { type Uploads, startUploads } from './upload-world.ts';
 
 /** Two customers have two subscriptions each, and only their addresses tell them apart. */
 const addresses = [
@@ -20,18 +20,16 @@ const addresses = [
 ];
 
 describe('a file of another shape, in a browser', { skip: browserMissing }, () => {
-  const store = openAnyStore();
   let browser: Browser;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
     browser = await shareBrowser();
     // Enough for rehearsals.
-    world = await startUploads(store, { heapMegabytes: 256 });
+    world = await startUploads(openAnyStore(), { heapMegabytes: 256 });
   });
   after(async () => {
     await leaveBrowser();
-    await world?.service.close();
-    await store.close();
+    await world?.close();
   });
 
   // `upload-shapes.test.ts` has others.

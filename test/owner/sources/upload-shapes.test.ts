@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
-import { pressImport, resultOf, startUploads } from './upload-world.ts';
+import { pressImport, resultOf, type Uploads, startUploads } from './upload-world.ts';
 
 const german = [
   'Kundennummer;Name;Tarif;Status;Vertragsbeginn;Gekündigt zum;Preis;Abrechnung',
@@ -88,17 +87,12 @@ const shapes = [
 
 // `upload-shapes-browser.test.ts` has another shape.
 onOneDatabase('a file of another shape', (open) => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = open();
     // Enough for rehearsals.
-    world = await startUploads(store, { heapMegabytes: 256 });
+    world = await startUploads(open(), { heapMegabytes: 256 });
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
+  after(() => world.close());
 
   for (const { name, file: fileName, content, currency, figures, records } of shapes) {
     test(`gives the right figures without help: ${name}`, async () => {

@@ -8,21 +8,19 @@ import { until } from '../../support/until.ts';
 import { createShop, openAnyStore } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
 import type { Visitor } from '../visitor.ts';
-import { ndjson, plan, startUploads, subscription } from './upload-world.ts';
+import { ndjson, plan, type Uploads, startUploads, subscription } from './upload-world.ts';
 
 const records = ndjson([plan, subscription(1)]);
 
 describe('a file that stops arriving', () => {
-  const store = openAnyStore();
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   const open: ClientRequest[] = [];
   before(async () => {
-    world = await startUploads(store);
+    world = await startUploads(openAnyStore());
   });
   after(async () => {
     for (const each of open) each.destroy();
-    await world.service.close();
-    await store.close();
+    await world.close();
   });
 
   /** Begins to send a file, and never ends. */
@@ -59,12 +57,12 @@ describe('a file that stops arriving', () => {
   /** An owner with several shops. */
   async function openShops(count: number) {
     const { shop, visitor, email, file } = await world.openShop();
-    const owner = await findOwnerByEmail(store.write, email);
+    const owner = await findOwnerByEmail(world.store.write, email);
     const shops = [{ shop, file }];
     while (shops.length < count) {
-      const other = await createShop(store);
+      const other = await createShop(world.store);
       const member = { ownerId: owner?.ownerId ?? '', shopId: other.id, role: 'owner' } as const;
-      await store.write.begin((tx) => insertMembership(tx, member, new Date()));
+      await world.store.write.begin((tx) => insertMembership(tx, member, new Date()));
       shops.push({ shop: other, file: `/app/shops/${other.id}/sources/file` });
     }
     return { visitor, shops };

@@ -25,6 +25,7 @@ export async function startUploads(
   const start = () => startWith(folder);
   const service = await start();
   return {
+    store,
     service,
     folder,
     /** Another instance, with the same folder. */
@@ -45,8 +46,14 @@ export async function startUploads(
       await visitor.get(`${file}/new`);
       return { shop, visitor, email, file };
     },
+    async close() {
+      await service.close();
+      await store.close();
+    },
   };
 }
+
+export type Uploads = Awaited<ReturnType<typeof startUploads>>;
 
 export const uploadIdOf = ({ text }: Page) => /name="upload" value="([^"]+)"/.exec(text)?.[1] ?? '';
 

@@ -7,7 +7,6 @@ import {
   completeShopifySync,
 } from '../../../src/platforms/shopify/store/syncs.ts';
 import { findRecord } from '../../../src/platforms/source-ids.ts';
-import type { Store } from '../../../src/store/open.ts';
 import { world as stripeWorld } from '../../feeds/mapping/stripe/cases.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain, withoutTokens } from '../page-text.ts';
@@ -19,6 +18,7 @@ import {
   pressImport,
   questionsOf,
   resultOf,
+  type Uploads,
   startUploads,
   subscription,
   uploadIdOf,
@@ -40,16 +40,11 @@ const table = [
 ].join('\n');
 
 onOneDatabase('a file uploaded on the page Sources', (open) => {
-  let store: Store;
-  let world: Awaited<ReturnType<typeof startUploads>>;
+  let world: Uploads;
   before(async () => {
-    store = open();
-    world = await startUploads(store);
+    world = await startUploads(open());
   });
-  after(async () => {
-    await world.service.close();
-    await store.close();
-  });
+  after(() => world.close());
 
   async function upload(visitor: Visitor, file: string, name: string, content: string | Buffer) {
     const sent = await visitor.upload(file, { name, content });
@@ -98,10 +93,10 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.equal((await pressImport(visitor, file, shown)).location, file);
     const result = await resultOf(visitor, file);
     assert.match(plain(result.text), /Subscriptions 3 0 0 0 0 0/);
-    const found = await findRecord(store.write, shop.id, 'customer', 'Planted@example.com');
+    const found = await findRecord(world.store.write, shop.id, 'customer', 'Planted@example.com');
     const { text } = await visitor.get(`/app/shops/${shop.id}/subscriptions?customer=${found?.id}`);
     assert.match(plain(text), /price_gold/);
-    const [notes] = await store.write<{ text: string }[]>`
+    const [notes] = await world.store.write<{ text: string }[]>`
       select u::text as text from ingest.uploads u where shop_id = ${shop.id}`;
     for (const each of [shown.text, result.text, text, notes?.text ?? '']) {
       assert.doesNotMatch(each, /planted/i);
@@ -337,9 +332,9 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
 
   test('of a shop that Shopify keeps up is imported only if the owner says so', async () => {
     const { shop, visitor, file } = await world.openShop();
-    await beginShopifySync(store.write, shop.id, `s${shop.id}.myshopify.com`);
+    await beginShopifySync(world.store.write, shop.id, `s${shop.id}.myshopify.com`);
     const at = new Date();
-    await completeShopifySync(store.write, shop.id, { watermark: at, reconciledAt: at });
+    await completeShopifySync(world.store.write, shop.id, { watermark: at, reconciledAt: at });
     const content = ndjson([plan, subscription(1)]);
     const shown = await upload(visitor, file, 'records.ndjson', content);
     assert.match(plain(shown.text), /2 records of these types in the file will be refused, unless/);
