@@ -155,6 +155,13 @@ test('a release needs closing lines of the cluster for its migrations and its st
   ]);
 });
 
+test('what drills start services with prints no counts of tests behind their closing line', () => {
+  const world = path.join(root, 'test', 'support', 'world.ts');
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const printed = execFileSync(process.execPath, ['--import', world, '--eval', ''], { env });
+  assert.equal(printed.toString(), '');
+});
+
 describe('the sources as a package', () => {
   let folder: string;
   before(() => {

@@ -36,8 +36,9 @@ export async function closeStores(): Promise<void> {
   await Promise.all(open.map((store) => store.close()));
 }
 
-// For a file that runs alone; `runTogether` closes them itself.
-after(closeStores);
+// For a file that runs alone; `runTogether` closes them itself. In a drill, which also starts services as tests do, a hook
+// would begin a run without tests, and print its counts last.
+if (process.env['NODE_TEST_CONTEXT'] !== undefined) after(closeStores);
 
 /**
  * A store of a database that tests share. All in this process have the same connections, which outlive those that
