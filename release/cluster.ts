@@ -25,6 +25,9 @@ export async function treesOf(commit: string, folder = root): Promise<Record<str
   );
 }
 
+/** Whether a closing line counts something, and neither failures nor skipped tests. */
+const isPassed = (line = '') => /[1-9]/.test(line) && !/\b(?:fail|skipped) [1-9]/.test(line);
+
 /** Why a commit has not been examined on a cluster, one sentence each. */
 export async function listClusterProblems(
   commit: string,
@@ -35,8 +38,8 @@ export async function listClusterProblems(
     .filter(([tree, id]) => trees[tree] !== id)
     .map(([tree]) => `${tree} has changed since it was examined on a cluster (${record.commit}).`);
   const missing = examinations
-    .filter((each) => !closing[each])
-    .map((each) => `npm run ${each} was not run.`);
+    .filter((each) => !isPassed(closing[each]))
+    .map((each) => `npm run ${each} was not run whole: ${closing[each] ?? 'no closing line'}.`);
   const problems = [...changed, ...missing];
   return problems.length === 0
     ? []
