@@ -1,6 +1,14 @@
 /* Makes the files of a release from the commit that is checked out. The same commit gives the same bytes. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +27,6 @@ const options = {
   'no-image': { type: 'boolean' },
   'no-python': { type: 'boolean' },
 } as const;
-const { values } = parseArgs({ options });
 
 // Packages keep the permissions of files.
 process.umask(0o022);
@@ -35,6 +42,10 @@ try {
 }
 
 async function release(): Promise<void> {
+  const { values } = parseArgs({ options });
+  if (values.output !== undefined && existsSync(values.output)) {
+    throw new Error(`${values.output} exists already. Name a folder that does not.`);
+  }
   const withPython = !values['no-python'];
   if (withPython) await requirePython();
   const commit = await findCommit();

@@ -103,14 +103,16 @@ test('all packages say where their sources, documentation and issues are, as the
   );
 });
 
+const runRelease = (args: readonly string[], env?: Record<string, string>) =>
+  runProcess(['release/main.ts', ...args], {
+    cwd: root,
+    through: [process.execPath, '--disable-warning=ExperimentalWarning'],
+    ...(env && { env }),
+  });
+
 test('a release has the Python client, or was told to leave it out', async () => {
-  const release = (...args: string[]) =>
-    runProcess(['release/main.ts', ...args], {
-      cwd: root,
-      through: [process.execPath, '--disable-warning=ExperimentalWarning'],
-      // Neither Python nor git.
-      env: { PATH: throwawayFolder() },
-    });
+  // Neither Python nor git.
+  const release = (...args: string[]) => runRelease(args, { PATH: throwawayFolder() });
   const { code, err } = await release();
   assert.equal(code, 1);
   assert.equal(
@@ -118,6 +120,18 @@ test('a release has the Python client, or was told to leave it out', async () =>
     'release: The Python client needs python3 with pip, setuptools and wheel. Install them, or leave it out with --no-python.\n',
   );
   assert.match((await release('--no-python')).err, /^release: "git /);
+});
+
+test('a release refuses an unknown option, and a folder that would be emptied', async () => {
+  const folder = throwawayFolder();
+  for (const [args, reason] of [
+    [['--image'], "Unknown option '--image'"],
+    [['--output', folder], `${folder} exists already. Name a folder that does not.`],
+  ] as const) {
+    const { code, err } = await runRelease(args);
+    assert.equal(code, 1);
+    assert.equal(err, `release: ${reason}\n`);
+  }
 });
 
 test('a release needs closing lines of the cluster for its migrations and its store', async () => {
