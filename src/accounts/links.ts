@@ -12,6 +12,7 @@ import {
   useLink,
   ensureOwner,
   findOwnerByEmail,
+  listMemberships,
   lockAccount,
   updateName,
   updatePassword,
@@ -99,7 +100,7 @@ export async function resetPassword(
   });
 }
 
-async function createLink(
+export async function createLink(
   sql: Transaction,
   clock: Clock,
   ownerId: string,
@@ -124,6 +125,11 @@ async function createLink(
 /** Whether the link's recipient must enter an existing password. */
 export function asksForPassword(link: OwnerLink): boolean {
   return link.shopId !== null && link.passwordHash !== null;
+}
+
+/** Whether its recipient, who has shops but no password, must sign in otherwise to accept: who invites sees the link, too. */
+export function asksForSignIn(link: OwnerLink): boolean {
+  return link.shopId !== null && link.passwordHash === null && link.isMember;
 }
 
 /**
@@ -158,7 +164,7 @@ type Followed =
   | { readonly kind: 'ended' };
 
 /**
- * Uses a link. An invitation of an existing owner needs their password and adds the shop. Otherwise the
+ * Uses a link. An invitation of an existing owner needs their password, or a sign-in, and adds the shop. Otherwise the
  * password is set and all sessions are replaced by a new one. Owners with a second factor have to give it next, and
  * are members only then.
  */
@@ -188,7 +194,10 @@ export async function followLink(
     .begin(async (tx) => {
       await lockAccount(tx, ownerId);
       if (!isKnown) {
-        if (!(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) return undefined;
+        const isMember = shopId !== null && (await listMemberships(tx, ownerId)).length > 0;
+        if (isMember || !(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) {
+          return undefined;
+        }
         if (name !== undefined) await updateName(tx, ownerId, name);
       }
       const linkHash = fingerprint(linkSecret);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
 import type { Store } from '../../src/store/open.ts';
 import { whoIs } from '../support/audit.ts';
+import { createShop } from '../support/world.ts';
+import { signedInOwner } from '../owner/visitor.ts';
 import { setUpIssuer, setUpShop, signInBySso, startSsoWorld } from '../owner/sso/world.ts';
 import { type Causes, type Done, session } from './cause.ts';
 
@@ -43,7 +45,21 @@ export async function startSsoCauses(store: Store) {
       return async () => {
         await signInBySso(world, { id: world.shop.id });
         const entry = [await whoIs(world.store, email), null, 'analyst'] as const;
-        return { chain: world.shop.id, entry, also: ['signed_in'] };
+        return { chain: world.shop.id, entry, also: ['owner_added', 'signed_in'] };
+      };
+    },
+    password_removed: async () => {
+      await setUpShop(world, 'six.example');
+      const email = 'ana@six.example';
+      const { id: shopId } = await createShop(world.store);
+      await signedInOwner(world, { email, shopId });
+      world.issuer.person = { email, email_verified: true };
+      return async () => {
+        await signInBySso(world, { id: world.shop.id });
+        const entry = [await whoIs(world.store, email), null, null] as const;
+        // Signed in to both shops.
+        const also = ['sso_role_given', 'owner_added', 'signed_in', 'signed_in'] as const;
+        return { chain: shopId, entry, also };
       };
     },
     sso_refused: async () => {

@@ -8,7 +8,7 @@ import {
   takeChallenge,
 } from '../../store/owners/factors.ts';
 import { insertMembership, lockAccount, useLink } from '../../store/owners/owners.ts';
-import { updateSessionProvider } from '../../store/owners/sso.ts';
+import { acceptInvitations, updateSessionProvider } from '../../store/owners/sso.ts';
 import {
   type Accounts,
   type Browser,
@@ -80,12 +80,24 @@ async function acceptInvitation(
   return shopId;
 }
 
+/** Accepts all invitations of somebody whose address an issuer has proved. */
+export async function acceptAll(
+  tx: Transaction,
+  ownerId: string,
+  by: Actor,
+  at: Date,
+): Promise<void> {
+  for (const shopId of await acceptInvitations(tx, ownerId, at)) {
+    await appendEntry(tx, shopId, { at, by, what: 'owner_added' });
+  }
+}
+
 export function hashOfWaiting(secret: string): string {
   return fingerprint(`second step ${secret}`);
 }
 
 /**
- * Starts the session once the second factor is right, and accepts the invitation that led here.
+ * Starts the session once the second factor is right, and accepts the invitation that led here; all, if an issuer did.
  * @returns undefined if the browser may no longer
  */
 export async function completeSignIn(
@@ -109,6 +121,7 @@ export async function completeSignIn(
     if (begun && taken.provider !== null) {
       const { provider } = taken;
       await updateSessionProvider(tx, fingerprint(begun.session), { provider, provedAt: at });
+      await acceptAll(tx, ownerId, ownerActor(ownerId, begun.session, from.by.network), at);
     }
     return begun;
   });

@@ -1,26 +1,30 @@
 import type { Actor } from '../../acts.ts';
 import { type Role, roles } from '../../vocabulary.ts';
-import { appendEntry, installation } from '../../store/owners/audit.ts';
+import { appendEntry, appendForOwner, installation } from '../../store/owners/audit.ts';
+import { listFactors } from '../../store/owners/factors.ts';
 import {
+  deleteInvitations,
   ensureOwner,
   findOwnerByEmail,
-  insertMembership,
   listMemberships,
   lockAccount,
   lockRoles,
+  updatePassword,
 } from '../../store/owners/owners.ts';
 import {
   type SsoProvider,
-  acceptInvitations,
+  hasInvitations,
   updateChallengeProvider,
   updateSessionProvider,
 } from '../../store/owners/sso.ts';
-import { type Waiting, beginSignIn, hashOfWaiting } from '../factors/second-step.ts';
+import { type Waiting, acceptAll, beginSignIn, hashOfWaiting } from '../factors/second-step.ts';
+import { createLink } from '../links.ts';
 import {
   type Accounts,
   type Browser,
   type SignInSecrets,
   deleteExpiredSessions,
+  endAccess,
   fingerprint,
 } from '../sessions.ts';
 import { giveRole, isOnlyOwner } from '../team.ts';
@@ -36,8 +40,9 @@ function roleOf(shop: SsoProvider, { claims }: Identity): Role | undefined {
 }
 
 /**
- * Starts a session of the person that an issuer has named, or asks for their second factor. A shop's issuer makes them a member; the installation's
- * signs in those who are members or invited.
+ * Starts a session of the person that an issuer has named, or asks for their second factor. A shop's issuer makes them
+ * a member; the installation's signs in those who are members or invited. Who gets a new shop by it loses the password
+ * that they had, since whoever had invited them to another one may have chosen it.
  * @throws SsoRefused
  */
 export async function signInBySso(
@@ -45,7 +50,7 @@ export async function signInBySso(
   provider: Provider,
   identity: Identity,
   from: Browser & { readonly by: Actor },
-): Promise<SignInSecrets | Waiting> {
+): Promise<(SignInSecrets | Waiting) & { readonly hasLostPassword: boolean }> {
   const { sql, clock } = accounts;
   const { id, shop, name } = provider;
   const { email } = identity;
@@ -60,35 +65,43 @@ export async function signInBySso(
     const owner = await findOwnerByEmail(tx, email);
     const ownerId = owner?.ownerId ?? '';
     if (owner) await lockAccount(tx, ownerId);
-    const who: Actor = { ...from.by, who: `owner ${ownerId}` };
+    const by: Actor = { ...from.by, who: `owner ${ownerId}` };
     if (role) {
       const team = await lockRoles(tx, id);
-      const member = { ownerId, shopId: id, role };
       const isNew = !team.has(ownerId);
       // Without a claim, the role that the team gave a member stays; and a shop keeps its only owner.
       const isOther =
         team.get(ownerId) !== role && shop?.roleClaim !== null && !isOnlyOwner(team, ownerId);
-      if (isNew) await insertMembership(tx, member, at);
-      else if (isOther) await giveRole(tx, member);
+      if (isNew) {
+        await deleteInvitations(tx, ownerId, id);
+        await createLink(tx, clock, ownerId, { shopId: id, role });
+      } else if (isOther) await giveRole(tx, { ownerId, shopId: id, role });
       if (isNew || isOther) {
-        await appendEntry(tx, id, { at, by: who, what: 'sso_role_given', target: role });
+        await appendEntry(tx, id, { at, by, what: 'sso_role_given', target: role });
       }
     }
-    for (const shopId of owner ? await acceptInvitations(tx, ownerId, at) : []) {
-      await appendEntry(tx, shopId, { at, by: who, what: 'owner_added' });
-    }
-    if (!owner || (await listMemberships(tx, ownerId)).length === 0) {
+    const isInvited = owner !== undefined && (await hasInvitations(tx, ownerId, at));
+    if (!owner || (!isInvited && (await listMemberships(tx, ownerId)).length === 0)) {
       const text = `Your address at ${name} is not invited. Ask an owner of your shop, or the operator of this service.`;
       throw new SsoRefused(text, 'not a member');
     }
-    const begun = await beginSignIn(tx, accounts, owner, from, 'signed_in');
+    const { passwordHash } = owner;
+    const hasLostPassword = isInvited && passwordHash !== null;
+    if (hasLostPassword) {
+      if (!(await updatePassword(tx, ownerId, passwordHash, null))) return undefined;
+      await endAccess(tx, clock, ownerId);
+      await appendForOwner(tx, ownerId, { at, by, what: 'password_removed' });
+    }
+    if ((await listFactors(tx, ownerId)).length === 0) await acceptAll(tx, ownerId, by, at);
+    const kept = { ownerId, passwordHash: hasLostPassword ? null : passwordHash };
+    const begun = await beginSignIn(tx, accounts, kept, from, 'signed_in');
     if (begun && 'waiting' in begun) {
       await updateChallengeProvider(tx, hashOfWaiting(begun.waiting), id);
     } else if (begun) {
       const provedAt = identity.authenticatedAt ?? null;
       await updateSessionProvider(tx, fingerprint(begun.session), { provider: id, provedAt });
     }
-    return begun && { ...begun, ownerId };
+    return begun && { ...begun, ownerId, hasLostPassword };
   });
   if (!secrets) {
     throw new SsoRefused('Your password was just changed. Start again.', 'a changed password');

@@ -53,8 +53,12 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
 }
 
 /** Tells an owner by mail that their password has changed. */
-export function mailChange({ outbox, baseUrl }: OwnerParts, email: string): void {
-  outbox.post('a changed password', async () => changedLetter(email, baseUrl() + forgottenPath));
+export function mailChange(
+  { outbox, baseUrl }: OwnerParts,
+  email: string,
+  letter = changedLetter,
+): void {
+  outbox.post('a changed password', async () => letter(email, baseUrl() + forgottenPath));
 }
 
 const title = 'Forgot your password?';

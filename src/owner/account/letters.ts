@@ -62,3 +62,13 @@ export const changedLetter = (to: string, forgotten: string) =>
     forgotten,
     'If somebody else can read your mail, tell the operator of the service, too.',
   );
+
+/** @param forgotten where the owner can choose a password again */
+export const removedLetter = (to: string, forgotten: string) =>
+  letter(
+    to,
+    'Your password was removed',
+    'Single sign-on gave you access to another shop just now. It proves that the address is yours, so your password was removed, and all other browsers were signed out. Sign in as you just did, or choose a password again:',
+    forgotten,
+    'If it was not you, tell the operator of the service.',
+  );

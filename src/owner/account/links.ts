@@ -2,7 +2,7 @@ import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
 import { page } from '../ui/page.ts';
-import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
+import { asksForPassword, asksForSignIn, followLink, openLink } from '../../accounts/links.ts';
 import { readPersonName } from '../../accounts/sessions.ts';
 import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
@@ -28,7 +28,7 @@ interface Opened {
   readonly link: OwnerLink;
   /** Undefined for a link that resets a password. */
   readonly shopName: string | undefined;
-  /** Where the invited person signs in, if that replaces passwords, and so accepts. */
+  /** Where the invited person signs in, and so accepts, if they have no password, or this replaces it. */
   readonly provider?: Provider | undefined;
 }
 
@@ -42,7 +42,9 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
     const shop = await findShop(store.primaryOf(link.shopId).keys, link.shopId);
-    const provider = await accounts.sso.findReplacing(link.email);
+    const { sso } = accounts;
+    const needsSignIn = asksForSignIn(link);
+    const provider = await (needsSignIn ? sso.findFor(link.email) : sso.findReplacing(link.email));
     return shop && { secret, link, shopName: shop.name, provider };
   };
   const contextOf = async ({ link, shopName = '' }: Opened) => {
@@ -60,7 +62,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const opened = await open(visit);
         if (!opened) return invalidLinkPage(visit);
         const { link } = opened;
-        if (opened.provider) return linkPage(visit, opened);
+        if (opened.provider || asksForSignIn(link)) return linkPage(visit, opened);
         const password = form.get('password') ?? '';
         const typedName = form.get('name');
         const name = typedName === null ? undefined : readPersonName(typedName);
@@ -97,6 +99,7 @@ interface LinkPage extends Opened, Partial<Refusal> {
 function linkPage(visit: Visit, parts: LinkPage): Answer {
   const { link, shopName, provider, problem, invalid = 'password', name, status, headers } = parts;
   const isKnown = asksForPassword(link);
+  const needsSignIn = asksForSignIn(link);
   const isInvalid = problem !== undefined && invalid === 'password';
   const lead =
     shopName === undefined
@@ -104,13 +107,20 @@ function linkPage(visit: Visit, parts: LinkPage): Answer {
           else.`
       : html`You have been invited to <strong>${shopName}</strong> as
           <strong>${link.email}</strong>, with the role ${link.role}.
-          ${provider ? '' : isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
+          ${provider || needsSignIn ? '' : isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
     ${
-      provider
+      provider || needsSignIn
         ? html`<div class="card narrow">
             <p>${lead}</p>
-            ${continueLink(provider, '/app')}
+            ${
+              provider
+                ? continueLink(provider, '/app')
+                : html`<p>
+                    You have an account, but no password.
+                    <a href="${forgottenPath}">Choose one</a>, then open this link again.
+                  </p>`
+            }
           </div>`
         : postForm(
             visit,

@@ -8,6 +8,8 @@ import { SsoRefused, authorizationAddress, identify, readState } from '../../acc
 import type { Provider, Providers } from '../../accounts/sso/providers.ts';
 import { appendSsoRefusal, signInBySso } from '../../accounts/sso/sign-in.ts';
 import { deleteSession } from '../../store/owners/sign-in.ts';
+import { mailChange } from '../account/forgotten.ts';
+import { removedLetter } from '../account/letters.ts';
 import { visitorIn } from '../account/visitor.ts';
 import { createCookies } from '../cookies.ts';
 import { arrive } from '../factors/second-step.ts';
@@ -79,7 +81,7 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     publicPage(callbackPath(':provider'), {
-      acts: ['signed_in', 'sso_role_given', 'owner_added', 'sso_refused'],
+      acts: ['signed_in', 'sso_role_given', 'owner_added', 'password_removed', 'sso_refused'],
       async show(visit) {
         const { query, session, address } = visit;
         const provider = await find(visit);
@@ -96,6 +98,7 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
           const secrets = await signInBySso(accounts, provider, identity, visitorIn(visit));
           if (session) await deleteSession(sql, fingerprint(session.secret));
           turn.succeed();
+          if (secrets.hasLostPassword) mailChange(parts, identity.email, removedLetter);
           return arrive(cookies, secrets, returnPath(asked.next));
         } catch (error) {
           if (error instanceof SsoRefused) return refuse(visit, provider.id, error);

@@ -12,7 +12,7 @@ export interface Person {
 /** Someone who can sign in; an email address, and perhaps a name, is all that is known about them. */
 export interface OwnerAccount extends Person {
   readonly ownerId: string;
-  /** Null until the first link has been used. */
+  /** Null until the first link has been used, and for those who sign in at an issuer only. */
   readonly passwordHash: string | null;
 }
 
@@ -60,7 +60,7 @@ export async function updatePassword(
   tx: Transaction,
   ownerId: string,
   before: string | null,
-  passwordHash: string,
+  passwordHash: string | null,
 ): Promise<boolean> {
   const result = await tx`
     update owners.accounts set password_hash = ${passwordHash}
@@ -207,6 +207,8 @@ export interface OwnerLink {
   readonly ownerId: string;
   readonly email: string;
   readonly passwordHash: string | null;
+  /** Whether the owner has a shop already. */
+  readonly isMember: boolean;
   /** The shop that it grants access to; null if it only resets the password. */
   readonly shopId: number | null;
   /** In that shop. */
@@ -251,7 +253,8 @@ export async function findLink(
 ): Promise<OwnerLink | undefined> {
   const [link] = await withTimeout(sql<OwnerLink[]>`
       select l.owner_id as "ownerId", a.email, a.password_hash as "passwordHash",
-        l.shop_id as "shopId", l.role
+        l.shop_id as "shopId", l.role,
+        exists (select from owners.memberships m where m.owner_id = l.owner_id) as "isMember"
       from owners.links l join owners.accounts a using (owner_id)
       where l.token_hash = decode(${tokenHash}, 'base64') and l.used_at is null
         and l.expires_at > ${at}`);

@@ -94,6 +94,17 @@ export async function deleteSsoProvider(tx: Transaction, shopId: number): Promis
   return result.count === 1;
 }
 
+/** Whether somebody is invited to a shop that they are no member of. */
+export async function hasInvitations(tx: Transaction, ownerId: string, at: Date): Promise<boolean> {
+  const found = await tx`
+    select from owners.links l
+    where l.owner_id = ${ownerId} and l.shop_id is not null and l.used_at is null
+      and l.expires_at > ${at} and not exists (
+        select from owners.memberships m where m.owner_id = l.owner_id and m.shop_id = l.shop_id)
+    limit 1`;
+  return found.length > 0;
+}
+
 /** Accepts all invitations of somebody who has proved their address. @returns the shops that are new to them */
 export async function acceptInvitations(
   tx: Transaction,

@@ -6,10 +6,14 @@ import { type Page, Visitor, newAddress, signedInOwner } from '../visitor.ts';
 import { IssuerBrowser, TestIssuer, client } from './issuer.ts';
 
 /** A service with an issuer of its own, and what DNS has. */
-export async function startSsoWorld(store: Store) {
+export async function startSsoWorld(
+  store: Store,
+  options: Pick<Parameters<typeof startWorld>[1] & {}, 'mail'> = {},
+) {
   const issuer = await TestIssuer.start();
   const dns = new Map<string, string>();
   const world = await startWorld(store, {
+    ...options,
     // The issuer's tokens have the real time.
     clock: new FixedClock(Date.now()),
     credentialsKeys: [Buffer.alloc(32, 7)],
