@@ -61,8 +61,13 @@ interface DatabaseLocation {
   readonly dataDir: string;
 }
 
-type Reserved = Awaited<ReturnType<Sql['reserve']>>;
 type Release = () => Promise<void>;
+
+/** A connection with locks, and how many it has or is asked for. */
+interface Session {
+  readonly reserved: ReturnType<Sql['reserve']>;
+  locks: number;
+}
 
 /**
  * Makes this process the only one that does a kind of work for a shop. Locks end with the process, whatever ends it;
@@ -72,8 +77,8 @@ export class ShopLocks {
   readonly #sql: Sql;
   readonly #location: DatabaseLocation;
   readonly #held = new Set<string>();
-  /** One connection has all locks. It is returned when there are none. */
-  #session: Promise<Reserved> | undefined;
+  /** One connection has all locks, and is returned with the last. One that fails is asked for no more. */
+  #session: Session | undefined;
 
   constructor(sql: Sql, location: DatabaseLocation) {
     this.#sql = sql;
@@ -93,13 +98,13 @@ export class ShopLocks {
           ? this.#lockFolder(`${work}-${shopId}`)
           : await this.#lockInDatabase(key);
     } finally {
-      if (!release) await this.#forget(key);
+      if (!release) this.#held.delete(key);
     }
     return (
       release &&
       (async () => {
         await release();
-        await this.#forget(key);
+        this.#held.delete(key);
       })
     );
   }
@@ -113,25 +118,32 @@ export class ShopLocks {
   }
 
   async #lockInDatabase(key: string): Promise<Release | undefined> {
-    this.#session ??= this.#sql.reserve();
-    const session = await this.#session;
-    const [row] = await session<{ isMine: boolean }[]>`
-      select pg_try_advisory_lock(hashtextextended(${key}, 0)) as "isMine"`;
-    if (row?.isMine !== true) return undefined;
-    return async () => {
-      // If the connection was lost, so was the lock.
-      await session`select pg_advisory_unlock(hashtextextended(${key}, 0))`.catch(() => {});
-    };
+    const session = (this.#session ??= { reserved: this.#sql.reserve(), locks: 0 });
+    session.locks += 1;
+    let isMine = false;
+    try {
+      const sql = await session.reserved;
+      const [row] = await sql<{ isMine: boolean }[]>`
+        select pg_try_advisory_lock(hashtextextended(${key}, 0)) as "isMine"`;
+      isMine = row?.isMine === true;
+      if (!isMine) return undefined;
+      return async () => {
+        // If the connection was lost, so was the lock.
+        await sql`select pg_advisory_unlock(hashtextextended(${key}, 0))`.catch(() => {});
+        this.#leave(session, sql);
+      };
+    } catch (error) {
+      if (this.#session === session) this.#session = undefined;
+      throw error;
+    } finally {
+      if (!isMine) await session.reserved.then((sql) => this.#leave(session, sql)).catch(() => {});
+    }
   }
 
-  async #forget(key: string): Promise<void> {
-    this.#held.delete(key);
-    if (this.#held.size > 0) return;
-    const session = this.#session;
-    this.#session = undefined;
-    await session?.then(
-      (reserved) => reserved.release(),
-      () => {},
-    );
+  #leave(session: Session, sql: Awaited<Session['reserved']>): void {
+    session.locks -= 1;
+    if (session.locks > 0) return;
+    if (this.#session === session) this.#session = undefined;
+    sql.release();
   }
 }
