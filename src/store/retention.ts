@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { addInterval } from '../intervals.ts';
 import type { Log } from '../log/log.ts';
 import { endedStatuses } from '../vocabulary.ts';
 import { type Sql, type Transaction, arrayText } from './database.ts';
@@ -114,8 +115,7 @@ export async function prune(
   for (const type of keptTypes) {
     const months = keep[type];
     if (months === undefined) continue;
-    const before = new Date(now);
-    before.setUTCMonth(before.getUTCMonth() - months);
+    const before = new Date(addInterval(now, 'month', -months)).toISOString();
     let after: Position | undefined = { at: new Date(0).toISOString(), id: 0 };
     counts[type] = 0;
     while (after) {
@@ -123,7 +123,7 @@ export async function prune(
       const from: Position = after;
       const page: Row[] = await sql.begin(async (tx) => {
         if (!isDryRun && !(await lockForWriting(tx, shopId))) return [];
-        const rows = await lists[type](tx, shopId, before.toISOString(), from);
+        const rows = await lists[type](tx, shopId, before, from);
         const ids = rows.flatMap(({ outdated }) => outdated);
         if (!isDryRun && ids.length > 0) await remove(tx, shopId, type, ids);
         return rows;

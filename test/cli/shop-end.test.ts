@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock, systemClock } from '../../src/clock.ts';
 import { leftOut } from '../../src/commands/shop-data/export.ts';
 import type { Store } from '../../src/store/open.ts';
-import { pruneShops } from '../../src/store/retention.ts';
+import { prune, pruneShops } from '../../src/store/retention.ts';
 import { listShopTables } from '../../src/store/shop-tables.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
@@ -127,6 +127,29 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
       (await ended(2, ...keep.slice(0, 3), '--types=payment')).err,
       /--types needs --keep/,
     );
+  });
+
+  test('keeps what is younger than a month that ends on a shorter one’s last day', async () => {
+    const shop = await createShop(store);
+    // Of the months that end on 31 March, the last one is February.
+    const createdAt = ['2026-02-27T23:00:00Z', '2026-02-28T13:00:00Z'];
+    const sessions = createdAt.map((at, index) => ({
+      type: 'cancellation',
+      id: index + 1,
+      detectedReason: 'other',
+      outcome: 'saved',
+      createdAt: at,
+    }));
+    const end = Date.parse('2026-03-31T12:00:00Z');
+    const { refused } = await importAll(store, shop, sessions, false, new FixedClock(end));
+    assert.deepEqual(refused, []);
+    const counts = await prune(
+      store.write,
+      shop.id,
+      { cancellation: 1 },
+      { now: end, isDryRun: true },
+    );
+    assert.deepEqual(counts, { cancellation: 1 });
   });
 
   test('deletes a shop, and all that names it', async () => {

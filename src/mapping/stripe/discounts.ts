@@ -1,3 +1,4 @@
+import { addInterval } from '../../intervals.ts';
 import { type JsonObject, isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, subtract, zero } from '../../money.ts';
 import {
@@ -76,9 +77,8 @@ function readDiscount(discount: unknown, { currency, at }: Context): Discount[] 
 /** When a discount for some months ends, if it does not say so itself. */
 function endOf(start: number, coupon: unknown): number {
   const months = isObject(coupon) ? Number(coupon['duration_in_months'] ?? Infinity) : Infinity;
-  const end = new Date(start * 1000);
-  end.setUTCMonth(end.getUTCMonth() + months);
-  return Number.isNaN(end.getTime()) ? Infinity : end.getTime() / 1000;
+  const end = addInterval(start * 1000, 'month', months) / 1000;
+  return Number.isNaN(end) ? Infinity : end;
 }
 
 function readOff(coupon: JsonObject, currency: string): Discount['off'] {

@@ -44,6 +44,20 @@ test('shows two days and what lies between, up to now, compared with the same da
   ]);
 });
 
+test('compares a leap day, and the day before it, with the last of February', () => {
+  const later = Date.parse('2028-03-05T12:00:00Z');
+  const before = (from: string, to: string) => {
+    const view = viewOf(new URLSearchParams({ from, to, compare: 'year' }), later);
+    return [view.before.from, view.before.until].map((at) =>
+      new Date(at).toISOString().slice(0, 10),
+    );
+  };
+  const last = ['2027-02-28', '2027-03-01'];
+  assert.deepEqual(before('2028-02-29', '2028-02-29'), last);
+  assert.deepEqual(before('2028-02-28', '2028-02-28'), last);
+  assert.deepEqual(before('2028-02-01', '2028-03-01'), ['2027-02-01', '2027-03-02']);
+});
+
 test('shows months of the calendar, compared with the same days of those before', () => {
   const see = (period: string, at = '2026-03-31T12:00:00Z') => {
     const view = viewOf(new URLSearchParams({ period }), Date.parse(at));

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import { addInterval } from '../../intervals.ts';
 import { isoTime } from '../../iso-time.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
 import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
@@ -78,7 +79,11 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
     before:
       comparison === 'before'
         ? periodBefore(range, period, now)
-        : { from: yearEarlier(period.from), until: yearEarlier(period.until) },
+        : {
+            from: yearEarlier(period.from),
+            // By its last instant, so that a leap day has a day before it.
+            until: yearEarlier(period.until - 1) + 1,
+          },
     segment: of?.segment,
     now,
     problem: joined(problems),
@@ -221,7 +226,7 @@ function periodBefore(range: View['range'], { from, until }: Period, now: number
   return { from: from - length, until: until - length };
 }
 
-const yearEarlier = (at: number) => new Date(at).setUTCFullYear(new Date(at).getUTCFullYear() - 1);
+const yearEarlier = (at: number) => addInterval(at, 'year', -1);
 
 /**
  * The path of another page of figures that shows the same view; for some days of it only, replace its range.
