@@ -84,10 +84,13 @@ async function judgeAll(
   const known = await listKeysByHash(store.primary.keys, [...places.keys()]);
   const parts = { sql: store.write, clock, log };
   const letters: (() => Promise<Message[]>)[] = [];
+  const failures: unknown[] = [];
   for (const { hash, record } of known) {
     const { shopId, keyId: id } = record;
     const place = places.get(hash) ?? placeOf('');
-    const name = await revokeLeakedKey(parts, { shopId, id, actor: github }, place);
+    const name = await revokeLeakedKey(parts, { shopId, id, actor: github }, place).catch(
+      (error: unknown) => void failures.push(error),
+    );
     if (name === undefined) continue;
     letters.push(async () => {
       const shop = await findShop(store.primaryOf(shopId).keys, shopId);
@@ -100,6 +103,8 @@ async function judgeAll(
   );
   // Until then, an instance may still hold a lease of a key.
   if (letters.length > 0) await sleep(leaseDrainMilliseconds);
+  // GitHub sends the report again, which revokes the others.
+  if (failures.length > 0) throw new AggregateError(failures, 'Leaked keys were not revoked.');
   const hashes = new Set(known.map(({ hash }) => hash));
   return findings.map(({ token, type }) => ({
     // Not its hash, whose encoding GitHub leaves open.

@@ -219,6 +219,32 @@ onOneDatabase('reports of leaked keys', (open) => {
     assert.equal(await ask((await createTestKey(store, shop.id)).key), 200);
   });
 
+  test('revoke the others where one key cannot be revoked, which the next report revokes', async () => {
+    const [moving, shop] = [await createShop(store), await createShop(store)];
+    const place = { store, clock: systemClock, service, shop };
+    const { email } = await signedInOwner(place);
+    const keys = [await createTestKey(store, moving.id), await createTestKey(store, shop.id)];
+    const report = () =>
+      github.report(
+        service.baseUrl,
+        keys.map(({ key }) => ({ token: key, url: placeUrl })),
+      );
+    const statusOf = () => Promise.all(keys.map(({ key }) => ask(key)));
+    await store.write`
+      insert into metric_shops (shop_id, moving_to) values (${moving.id}, 'elsewhere')
+      on conflict (shop_id) do update set moving_to = excluded.moving_to`;
+    assert.equal((await report()).status, 503);
+    assert.deepEqual(await statusOf(), [200, 401]);
+    await until(
+      async () => mailServer.received.filter(({ to }) => to === email),
+      ({ length }) => length > 0,
+    );
+    await store.write`update metric_shops set moving_to = null where shop_id = ${moving.id}`;
+    assert.equal((await report()).status, 200);
+    assert.deepEqual(await statusOf(), [401, 401]);
+    assert.equal(mailServer.received.filter(({ to }) => to === email).length, 1);
+  });
+
   test('are refused unsigned, of an unknown key, too large or malformed', async () => {
     const shop = await createShop(store);
     const { key } = await createTestKey(store, shop.id);
