@@ -99,7 +99,7 @@ export async function mapDocuments(
         refused.push(refusedRecord(number, withoutValues(parsed.problem), name));
       } else {
         lines.push({ number, text: JSON.stringify(record) });
-        if (warning !== undefined) warnings.push(refusedRecord(number, warning));
+        if (warning !== undefined) warnings.push(refusedRecord(number, withoutValues(warning)));
       }
     }
   }

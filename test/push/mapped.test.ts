@@ -90,6 +90,50 @@ test('documents are mapped, and reasons quote no values', async () => {
   assert.doesNotMatch(JSON.stringify({ lines, refused }), /planted/);
 });
 
+test('warnings quote no values either', async () => {
+  const priced = parseMapping(
+    'mapping.json',
+    JSON.stringify({
+      input: { format: 'json' },
+      formats: { ids: 'text' },
+      records: [
+        {
+          type: 'subscription',
+          currency: 'currency',
+          fields: {
+            id: 'id',
+            customerId: 'id',
+            planId: 'id',
+            status: { value: 'active' },
+            createdAt: 'at',
+          },
+          lines: {
+            fields: {
+              productId: 'id',
+              productTitle: 'id',
+              variantId: 'id',
+              quantity: { value: 1 },
+              currentPrice: { value: '5' },
+            },
+          },
+        },
+      ],
+    }),
+  );
+  const value = { id: 'a', at: '2026-11-17T10:58:00Z', currency: 'planted' };
+  const { warnings, refused } = await mapDocuments([{ number: 1, value }], priced, {
+    shop: { id: 1, currency: 'USD', minorDigits: 2 },
+    customerKey: '',
+    clock: systemClock,
+    schema: recordSchema(2, systemClock, true),
+    turns: new Turns(systemClock),
+  });
+  assert.deepEqual(refused, []);
+  const reason =
+    "column currency: its value is not the shop's currency, USD; the subscription is priced at 0";
+  assert.deepEqual(warnings, [{ line: 1, reason }]);
+});
+
 test('a document that is nested too deeply to be written as text gets no id from it', async () => {
   const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   // A key of that name has the text made in another way, which needs the stack.
