@@ -112,6 +112,20 @@ test('a connection lost between flush and sync does not block others', async () 
   assert.deepEqual([...(await answer)], [{ one: 1 }]);
 });
 
+test('refuses names that need quotes to the client that asked for them, and to nobody else', async () => {
+  await using other = client();
+  const socket = connect(server.socketPath);
+  const parameters = ['user', 'x', 'role', 'no1', 'search_path', 'public'].join('\0');
+  const startup = Buffer.from(`\0\0\0\0\0\x03\0\0${parameters}\0\0`, 'latin1');
+  startup.writeInt32BE(startup.length);
+  let said = '';
+  socket.on('data', (chunk) => (said += String(chunk)));
+  socket.write(startup);
+  await once(socket, 'close');
+  assert.match(said, /must not need quotes/);
+  assert.deepEqual([...(await other`SELECT 1 AS one`)], [{ one: 1 }]);
+});
+
 test('runs what a client sent before it disconnected', async () => {
   await using other = client();
   await other`CREATE TABLE parting (id int)`;

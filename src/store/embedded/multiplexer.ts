@@ -117,11 +117,18 @@ export class Multiplexer {
       case 'encryptionRequest':
         socket.write('N');
         break;
-      case 'startup':
-        client.identity = identityOf(incoming.parameters);
+      case 'startup': {
+        const identity = identityOf(incoming.parameters);
+        if (identity === undefined) {
+          socket.write(fatalError('0A000', 'A role and a search path must not need quotes.'));
+          this.#endInput(client);
+          break;
+        }
+        client.identity = identity;
         client.readOnly = isOn(incoming.parameters.get('default_transaction_read_only'));
         socket.write(greeting(this.#parameters(client), client.id));
         break;
+      }
       case 'unit':
         client.add(incoming.unit);
         break;
@@ -290,10 +297,11 @@ export class Multiplexer {
 
 const superuser = 'RESET ROLE; RESET search_path';
 
-function identityOf(parameters: ReadonlyMap<string, string>): string {
+/** @returns undefined if it has names that need quotes */
+function identityOf(parameters: ReadonlyMap<string, string>): string | undefined {
   const [role, path] = [parameters.get('role'), parameters.get('search_path')];
   if (role === undefined || path === undefined) return superuser;
-  if (!/^[a-z_, ]+$/.test(role + path)) throw new Error('No names that need quotes are expected.');
+  if (!/^[a-z_, ]+$/.test(role + path)) return undefined;
   return `SET ROLE ${role}; SET search_path = ${path}`;
 }
 

@@ -119,7 +119,12 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
       });
     }
     const record = { pid: process.pid, role, socketPath };
-    writeRecord(folder, record);
+    try {
+      writeRecord(folder, record);
+    } catch (error) {
+      await worker.stop('close');
+      throw error;
+    }
 
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
