@@ -135,6 +135,26 @@ test('acknowledged writes survive killing the process', async () => {
   await server.close();
 });
 
+test('a server that cannot say where it is does not stay open', async () => {
+  const data = copyOfPristine('untold');
+  // In the place of the file that says it.
+  const program = `
+    import { mkdirSync } from 'node:fs';
+    import { openEmbedded } from ${JSON.stringify(new URL('./open.ts', import.meta.url))};
+    mkdirSync(${JSON.stringify(join(data, 'server.json.'))} + process.pid);
+    await openEmbedded(${JSON.stringify(data)}, { role: 'serve' }).catch(({ code }) => {
+      process.stdout.write(code);
+    });
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await once(child.stdout, 'data');
+  assert.equal(String(said), 'EISDIR');
+  const [status] = await once(child, 'exit');
+  assert.equal(status, 0);
+});
+
 test('an interrupted creation starts over', async () => {
   const data = join(folder, 'interrupted');
   mkdirSync(join(data, 'db'), { recursive: true });
