@@ -1259,7 +1259,6 @@ begin
   cross join lateral (
     select v.since as at, lag(v.value) over (order by v.since) as was, v.value as became from (
       select since, trim_scale(round(worth_of(amounts, p.billed), 12)) as value from values_of(s.past_values)
-      where until > since
     ) v
   ) changed
   left join lateral (
@@ -2749,14 +2748,18 @@ $$;
 CREATE FUNCTION public.values_of(past_values jsonb) RETURNS TABLE(since timestamp with time zone, until timestamp with time zone, amounts jsonb)
     LANGUAGE sql IMMUTABLE
     AS $$
-  select case when lag(at) over by_time is null then '-infinity' else at end,
-    lead(at, 1, 'infinity') over by_time,
+  select v.since, v.until,
     case when v.amounts::text ~ ' \d+ \d+"' then amounts_without_plans(v.amounts) else v.amounts end
   from (
-    select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts
-    from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
+    select case when lag(at) over by_time is null then '-infinity' else at end as since,
+      lead(at, 1, 'infinity') over by_time as until, amounts
+    from (
+      select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts, position
+      from jsonb_array_elements(past_values) with ordinality s (seen, position) where jsonb_typeof(seen -> 1) = 'object'
+    ) known
+    window by_time as (order by at, position)
   ) v
-  window by_time as (order by at)
+  where v.until > v.since
 $$;
 
 CREATE FUNCTION public.without_plan(billed text) RETURNS text

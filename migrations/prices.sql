@@ -41,17 +41,22 @@ create or replace function amounts_without_plans(amounts jsonb) returns jsonb la
   ) a
 $$;
 
--- What a subscription was worth, from which times on, of its past_values; from the beginning, what it was worth first.
+-- What a subscription was worth, from which times on, of its past_values; from the beginning, what it was worth first. Of
+-- several values at one instant, only the last one held.
 create or replace function values_of(past_values jsonb)
 returns table (since timestamptz, until timestamptz, amounts jsonb) language sql immutable as $$
-  select case when lag(at) over by_time is null then '-infinity' else at end,
-    lead(at, 1, 'infinity') over by_time,
+  select v.since, v.until,
     case when v.amounts::text ~ ' \d+ \d+"' then amounts_without_plans(v.amounts) else v.amounts end
   from (
-    select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts
-    from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
+    select case when lag(at) over by_time is null then '-infinity' else at end as since,
+      lead(at, 1, 'infinity') over by_time as until, amounts
+    from (
+      select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts, position
+      from jsonb_array_elements(past_values) with ordinality s (seen, position) where jsonb_typeof(seen -> 1) = 'object'
+    ) known
+    window by_time as (order by at, position)
   ) v
-  window by_time as (order by at)
+  where v.until > v.since
 $$;
 
 -- When what it is worth changed last; null if it never did. An index has it, so it must call no other function of the

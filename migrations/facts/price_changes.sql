@@ -20,7 +20,6 @@ begin
   cross join lateral (
     select v.since as at, lag(v.value) over (order by v.since) as was, v.value as became from (
       select since, trim_scale(round(worth_of(amounts, p.billed), 12)) as value from values_of(s.past_values)
-      where until > since
     ) v
   ) changed
   left join lateral (

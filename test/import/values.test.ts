@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { summariseMovements, toMovements } from '../../src/metrics/movements.ts';
+import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Store } from '../../src/store/open.ts';
 import { type Random, randomOf } from '../metrics/random.ts';
@@ -233,6 +234,49 @@ onOneDatabase('what subscriptions were worth', (open) => {
       priced('5', { updatedAt: day(12) }),
     ]);
     assert.deepEqual(await values(shop), [monthly('', '9'), '4 11']);
+  });
+
+  test('at one instant count as what they come to', async () => {
+    const shop = await newShop();
+    const past = (...events: readonly (readonly [number, string])[]) =>
+      events.map(([at, mrr]) => ({ at: day(at), mrr }));
+    await importEach(shop, [
+      priced('30', { updatedAt: day(5), valueEvents: past([1, '10'], [5, '20'], [5, '30']) }),
+    ]);
+    assert.deepEqual(await values(shop), [' {"month 1": "10"}', '5 30']);
+    assert.deepEqual(await movements(shop, day(1), day(20)), {
+      new: 10,
+      expansion: 20,
+      closing: 30,
+    });
+    // What came first is not what it was worth before, and a change there and back is none.
+    const other = await newShop();
+    const events = past([3, '5'], [3, '6'], [7, '9'], [7, '6'], [9, '8']);
+    await importEach(other, [priced('8', { updatedAt: day(9), valueEvents: events })]);
+    assert.deepEqual(await movements(other, day(1), day(20)), { new: 6, expansion: 2, closing: 8 });
+  });
+
+  test('at one instant count as the last of them where they are stored', async () => {
+    const shop = await newShop();
+    await importEach(shop, [priced('30', { updatedAt: day(5) })]);
+    const past = [
+      [on(1), { '': '10' }],
+      [on(5), { '': '20' }],
+      [on(5), { '': '30' }],
+      [on(5), null, true],
+    ];
+    await store.write`
+      update subscriptions set past_values = ${JSON.stringify(past)}::jsonb where shop_id = ${shop.id}`;
+    assert.deepEqual(await values(shop), [' 10', '5 30']);
+    assert.deepEqual(await movements(shop, day(1), day(20)), {
+      new: 10,
+      expansion: 20,
+      closing: 30,
+    });
+    assert.deepEqual(
+      await store.write.begin((tx) => findFigureDifferences(tx, shop, Date.parse(day(20)))),
+      [],
+    );
   });
 
   test('are refused if they do not come to what the lines say, or not in order', async () => {

@@ -6,6 +6,7 @@ import { CommandError } from '../../src/errors.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { listMissingMigrations, migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
+import { line, plan, subscription } from '../rest/records.ts';
 import { type Place, places } from '../support/empty-database.ts';
 import { createReleasedSchema, migrationText, recordMigration } from '../support/migrations.ts';
 import { createShop, importAll, now } from '../support/world.ts';
@@ -121,6 +122,37 @@ for (const [name, createPlace] of places) {
       const endAt = Date.parse(now);
       const shape = { subscriptions: 40, seed: 2, endAt, currency: 'USD', minorDigits: 2 };
       assert.deepEqual((await importAll(store, shop, [...generateShop(shape)])).refused, []);
+      assert.deepEqual([...(await findLedgerDifferences(sql, shop.id))], []);
+    });
+
+    test('several values at one instant are reduced to the last, and counted as it', async () => {
+      const sql = store.write;
+      await migrate(sql);
+      const shop = await createShop(store);
+      const [began, changed] = ['2026-10-01T00:00:00Z', '2026-11-01T00:00:00Z'] as const;
+      const lines = [{ ...line, quantity: 1, currentPrice: '30' }];
+      const priced = subscription(1, { createdAt: began, updatedAt: changed, lines });
+      assert.deepEqual((await importAll(store, shop, [plan(), priced])).refused, []);
+      const worth = (...prices: readonly (readonly [string, string])[]) =>
+        JSON.stringify([
+          ...prices.map(([at, price]) => [Date.parse(at), { '': price }]),
+          [Date.parse(changed), null, true],
+        ]);
+      const first = [began, '10'] as const;
+      // They counted as the first of them.
+      await sql`update subscriptions set past_values = ${worth(first, [changed, '20'])}::text::jsonb`;
+      await sql.begin(async (tx) => {
+        await tx.script("set local retention.moves_rows = 'on'");
+        const past = worth(first, [changed, '20'], [changed, '30']);
+        await tx`update subscriptions set past_values = ${past}::text::jsonb`;
+      });
+      assert.notDeepEqual([...(await findLedgerDifferences(sql, shop.id))], []);
+
+      await sql`delete from schema_migrations where version = 84`;
+      await migrate(sql);
+      const [stored] = await sql<{ past: string }[]>`
+        select past_values::text as past from subscriptions`;
+      assert.deepEqual(JSON.parse(stored?.past ?? ''), JSON.parse(worth(first, [changed, '30'])));
       assert.deepEqual([...(await findLedgerDifferences(sql, shop.id))], []);
     });
 

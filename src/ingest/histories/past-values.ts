@@ -133,8 +133,13 @@ export function statedValues(
     const mrr = shorten(roundedText(monthlyOf(value, planInterval), priceDecimals));
     return [{ at: isoTime(Math.max(at, createdAt)), mrr }];
   });
-  return stated.some(({ mrr }) => /^\d{13}/.test(mrr)) ? undefined : stated.slice(-maxStated);
+  if (stated.some(({ mrr }) => /^\d{13}/.test(mrr))) return undefined;
+  return lastAtEachTime(stated).slice(-maxStated);
 }
+
+/** Several changes at one instant count as what they come to. @param values oldest first */
+const lastAtEachTime = <Value extends { readonly at: number | string }>(values: readonly Value[]) =>
+  values.filter(({ at }, index) => at !== values[index + 1]?.at);
 
 /** What is known of a subscription that changes to a plan. @param left the interval and id of the plan that it leaves */
 export function onPlan(known: KnownValue, planId: number, left: string): KnownValue {
@@ -215,14 +220,14 @@ function withStated(entries: readonly Entry[], { at, amounts: value, stated }: N
   }
   const [last, ...before] = stated.toReversed();
   const since = Math.max(at, last?.at ?? at);
-  return [
+  const values = [
     ...before.toReversed().map((each) => ({
       at: each.at,
       amounts: sumsOf([['month 1', unitsOf(each.mrr, priceDecimals)]]),
     })),
     { at: last?.at ?? at, amounts: value },
-    { at: since, amounts: value, isStated: true },
   ];
+  return [...lastAtEachTime(values), { at: since, amounts: value, isStated: true }];
 }
 
 /** Each time at which the subscription was seen, with its value, oldest first. */
