@@ -2789,7 +2789,7 @@ CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, o
     LANGUAGE sql IMMUTABLE
     AS $$
   select trim_scale(round(case
-    when trial_ends_at > at then 0
+    when trial_ends_at >= at then 0
     when past_values is not null
       then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count::text)
     when other_intervals is not null

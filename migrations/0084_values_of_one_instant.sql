@@ -1,5 +1,6 @@
--- What was worth several things at one instant counts as the last of them. What subscriptions, leavers and customers are
--- worth, the changes of prices and the sums of what is present are filled here, too, as they need the functions.
+-- What was worth several things at one instant counts as the last of them, and what ended with its trial was worth nothing
+-- until then. What subscriptions, leavers and customers are worth, the changes of prices and the sums of what is present
+-- are filled here, too, as they need the functions.
 
 -- Writers wait until all is filled; readers do not.
 lock table metric_shops in share row exclusive mode;
@@ -38,8 +39,8 @@ begin
     set value = worth_until(d.left_at, s.current_price, s.other_intervals, s.past_values, s.trial_ends_at,
       s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)
     from subscriptions s, plans p
-    where d.shop_id = shop and d.value = 0 and s.shop_id = shop and s.subscription_id = d.subscription_id
-      and p.shop_id = shop and p.plan_id = s.plan_id;
+    where d.shop_id = shop and (d.value = 0 or d.left_at = s.trial_ends_at) and s.shop_id = shop
+      and s.subscription_id = d.subscription_id and p.shop_id = shop and p.plan_id = s.plan_id;
     insert into price_changes
     select shop, c.* from price_changes_of(shop, array(
       select subscription_id from subscriptions where shop_id = shop and past_values is not null order by subscription_id

@@ -127,7 +127,7 @@ create or replace function worth_until(
   own_unit text, own_count integer, plan_unit text, plan_count integer
 ) returns numeric language sql immutable as $$
   select trim_scale(round(case
-    when trial_ends_at > at then 0
+    when trial_ends_at >= at then 0
     when past_values is not null
       then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count::text)
     when other_intervals is not null

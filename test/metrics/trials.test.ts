@@ -252,6 +252,18 @@ onOneDatabase('trials, intervals of lines and unknown dates', (open) => {
     ];
     assert.deepEqual((await importAll(store, shop, edges)).refused, []);
     const period = monthBefore(now);
+    for (const left of await both(
+      (figures) => figures.churned({ ...period, now }, { after: undefined, limit: 9 }),
+      shop,
+    )) {
+      assert.deepEqual(
+        left.map(({ subscriptionId, value }) => [subscriptionId, value]),
+        [
+          [4, '0'],
+          [5, '0'],
+        ],
+      );
+    }
     for (const row of await both((figures) => figures.summary(period, now), shop)) {
       const { mrr, upcomingRenewalsValue7d, pausedSubscribers, newSubscribers30d, cancelled30d } =
         toSummary(row, 'USD', now);
