@@ -297,6 +297,7 @@ onEveryDatabase('what explains a change', (open) => {
   });
 
   test('new subscribers, recoveries and saves by plan, and saves by reason', async () => {
+    const notUsing = { createdAt: later, detectedReason: 'not_using' };
     const shop = await shopOf([
       ...many(11, 12, [], { createdAt: earlier }),
       ...many(12, 30, [], { createdAt: later }),
@@ -316,18 +317,8 @@ onEveryDatabase('what explains a change', (open) => {
           : []),
       ]).flat(),
       session(1, { subscriptionId: 11_000, outcome: 'saved', createdAt: '2026-11-06T00:00:00Z' }),
-      session(2, {
-        subscriptionId: 11_000,
-        outcome: 'cancelled',
-        createdAt: later,
-        detectedReason: 'not_using',
-      }),
-      session(3, {
-        subscriptionId: null,
-        outcome: 'saved',
-        createdAt: later,
-        detectedReason: 'not_using',
-      }),
+      session(2, { subscriptionId: 11_000, outcome: 'cancelled', ...notUsing }),
+      session(3, { subscriptionId: null, outcome: 'saved', ...notUsing }),
       session(4, { subscriptionId: 12_001, createdAt: later }),
     ]);
     assert.deepEqual(rounded(await ask(shop, 'newSubscribers', 'plan')), [
@@ -340,11 +331,16 @@ onEveryDatabase('what explains a change', (open) => {
       [11, [4, 4], [6, 6], 0, 0, 0, true],
     ]);
     // One saved before; now one of two, of which one has no subscription.
-    assert.deepEqual(rounded(await ask(shop, 'saveRate', 'plan')), [
-      [1, 0.5, -0.5],
-      [11, [1, 1], [0, 1], -0.75, 0.125, -0.625, true],
-      [null, [0, 0], [1, 1], 0, 0.125, 0.125, true],
-    ]);
+    for (const [by, value] of [
+      ['plan', 11],
+      ['age', '0-29'],
+    ] as const) {
+      assert.deepEqual(rounded(await ask(shop, 'saveRate', by)), [
+        [1, 0.5, -0.5],
+        [value, [1, 1], [0, 1], -0.75, 0.125, -0.625, true],
+        [null, [0, 0], [1, 1], 0, 0.125, 0.125, true],
+      ]);
+    }
     assert.deepEqual(rounded(await ask(shop, 'saveRate', 'reason')), [
       [1, 0.5, -0.5],
       ['not_using', [0, 0], [1, 2], 0, -0.25, -0.25, true],

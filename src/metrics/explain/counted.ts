@@ -78,7 +78,10 @@ export async function countByValue(
     having sum(n) <> 0 or sum(d) <> 0 or sum(price) <> 0`;
 }
 
-/** The index of the age band when it counted, in a third of the time that its age in days would take. */
+/**
+ * The index of the age band when it counted, in a third of the time that its age in days would take; null if it is of no
+ * subscription.
+ */
 function bandThen(sql: Sql | Transaction) {
   const younger = ageBands
     .slice(0, -1)
@@ -87,7 +90,7 @@ function bandThen(sql: Sql | Transaction) {
       ([age, index]) => sql`when created_at > counted_at - ${age}::interval then ${index}::integer`,
     )
     .reduce((all, one) => sql`${all} ${one}`);
-  return sql`case ${younger} else ${ageBands.length - 1}::integer end`;
+  return sql`case ${younger} when created_at is not null then ${ageBands.length - 1}::integer end`;
 }
 
 const countedBy: Readonly<
