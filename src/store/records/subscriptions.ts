@@ -3,6 +3,7 @@ import {
   type SubscriptionStatus,
   subscriptionStatuses,
 } from '../../vocabulary.ts';
+import { isoTime } from '../../iso-time.ts';
 import { shopDigitsOf } from '../../money.ts';
 import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
@@ -23,8 +24,6 @@ import {
   text,
   enumValue,
   byCreation,
-  orderOf,
-  startOf,
 } from './listing.ts';
 
 /** Of a shop, what its subscriptions' prices are rounded by. */
@@ -226,7 +225,7 @@ export function subscriptionTexts(
     order by ${by('s')} limit ${limit}`;
 }
 
-/** By id, highest first unless asked for otherwise: their index has no other order. By value, all of them are read. */
+/** For pages, as listSubscriptionsShown has them. Reads all of the customer's. */
 export function listSubscriptionsOfCustomer(
   sql: Sql,
   shop: ShopOfPrices,
@@ -234,33 +233,25 @@ export function listSubscriptionsOfCustomer(
   { status, order, after, limit }: Page,
 ): Promise<JsonRows> {
   const ofStatus = status === undefined ? sql`` : sql`and s.status = ${status}`;
-  if (isByValue(order)) {
-    const { beyond, by } = valueOrder(sql, { order, after });
-    return subscriptionsAsJson(
-      sql,
-      shop,
-      sql`
-      select * from (
-        select s.*, v.value from ${each(sql, shop.id, 'subscriptions', 'customer_id', customerId)} s
-        cross join lateral (
-          select value from ${lookup(sql, shop.id, 'subscription_values', 'subscription_id', 's.subscription_id')} stored
-        ) v
-        where true ${ofStatus}
-      ) valued
-      where ${beyond} order by ${by()} limit ${limit}`,
-    );
-  }
-  const { id } = startOf(after, order);
-  const { than, by } = orderOf(sql, order);
-  return jsonRowsOf(
+  const { beyond, by } = isByValue(order)
+    ? valueOrder(sql, { order, after })
+    : keyset(
+        sql,
+        directionOf(order),
+        ['created_at', 'subscription_id'],
+        after && { created_at: isoTime(after.createdAt), subscription_id: after.id },
+      );
+  const all = each(sql, shop.id, 'subscriptions', 'customer_id', customerId);
+  const theirs = isByValue(order)
+    ? sql`select s.*, v.value from ${all} s
+        cross join ${lookup(sql, shop.id, 'subscription_values', 'subscription_id', 's.subscription_id')} v`
+    : sql`select * from ${all} s`;
+  return subscriptionsAsJson(
     sql,
+    shop,
     sql`
-    select ${sql.unsafe(formsOf(shop).subscriptionShown)} as json
-    from subscriptions s ${itsPlan(sql, shop.id)}
-    where s.shop_id = ${shop.id} and s.customer_id between ${customerId} and ${customerId} ${ofStatus}
-      and s.subscription_id ${than} ${id}
-    order by s.customer_id ${by}, s.subscription_id ${by}
-    limit ${limit}`,
+    select * from (${theirs} where true ${ofStatus}) found
+    where ${beyond} order by ${by()} limit ${limit}`,
   );
 }
 
