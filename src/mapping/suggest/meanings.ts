@@ -84,21 +84,27 @@ const statusPatterns: Patterns<StatusMeaning['status']> = [
   ],
 ];
 
+const ofPaid =
+  'succe|paid|captured|settled|complet|approved|processed|apro[bv]ad|payee?s?\\b|bezahlt|cobrad|betaald|reglee?s?\\b';
+
 const paymentPatterns: Patterns<PaymentMeaning['status']> = [
   [/void|cancel|annul|storn|delet/, sure('skip')],
   [/refund|reembols|rembours|erstatt|devuel|chargeback|disput/, unsure('succeeded')],
   [
-    /fail|declin|reject|refus|rechaz|recus|error|uncollect|written off|denied|abgelehnt|echou|echec|fallid|not paid/,
+    /fail|declin|reject|refus|rechaz|recus|error|uncollect|written off|denied|abgelehnt|echou|echec|fallid|not paid|unsucce|disapprov|desapro[bv]|reprovad/,
     sure('failed'),
   ],
   [
     /pending|open|process(?:ing)?$|queued|draft|scheduled|due|unpaid|author|sent|outstanding|pendi|pendente|attente|offen|uberfallig|retard|impay|impag|vencid|ausstehend|requires/,
     sure('pending'),
   ],
-  [
-    /succe|paid|captur|settl|complet|approv|posted|processed|aprov|aprob|^pag|paye|bezahlt|cobrad|betaald|regle|^ok$/,
-    sure('succeeded'),
-  ],
+  [/\b(?:no|not|non|never|nicht|niet|nao|pas|to be|will be|awaiting) /, unsure('pending')],
+  [/parti?al|partiell|parcial|parzial|teilweise|gedeeltelijk/, unsure('succeeded')],
+  // Of an invoice, that it was sent.
+  [/posted/, unsure('succeeded')],
+  [new RegExp(`\\b(?:${ofPaid})|^(?:ok|pag[oa]|paga[dt][oaie])$`), sure('succeeded')],
+  // As the end of a word, what comes before may deny it, as in "unbezahlt".
+  [new RegExp(ofPaid), unsure('pending')],
 ];
 
 const meaningBy = <Status>(patterns: Patterns<Status>, text: string) => {
