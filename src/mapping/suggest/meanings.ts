@@ -17,6 +17,25 @@ type Patterns<Status> = readonly (readonly [pattern: RegExp, meaning: Meaning<St
 const sure = <Status>(status: Status): Meaning<Status> => ({ status, isUnsure: false });
 const unsure = <Status>(status: Status): Meaning<Status> => ({ status, isUnsure: true });
 
+const cancelled =
+  'nieaktyw|cancel|churn|terminat|unsubscrib|attrit|inactiv|deactiv|inaktiv|inactif|inactief|inativ|inattiv|gekundigt|kundig|storn|resili|annul|desabonn|disdet|cessat|encerrad|desligad|rescindid|opgezegd|abgemeldet|ausgetreten|\\bbaja\\b|zrezyg|uppsag|abandon';
+const expired = 'expir|abgelaufen|vencid|caducad|scadut|verlopen|lapsed|echu|wygas';
+const leaving =
+  'cancel|churn|terminat|expir|paus|deactiv|unsubscrib|kundigung|resili|annul|baja|opzeg|disdet';
+const denied = '(?:no|not|non|never|nicht|kein\\w*|pas|niet|nao)';
+
+/** Words of an end or a pause that is still to come: "cancellation scheduled", "will expire". */
+const booked = [
+  `\\b(?:pending|scheduled(?: for| to)?|requested|(?:to|will)(?: be)?|(?:pend\\w+|attente|cours) de) (?:${leaving})`,
+  `(?:${leaving})(?!\\w*(?:ed|ad[oa])\\b)\\w* (?:pend|schedul|request|in progress|soon|en cours|in corso|program|prevu|demand|agend|solicit|richiest|eing)`,
+  '(?:cancell?|churn|terminat|expir|paus|deactivat|leav)(?:ing|e?s)\\b',
+  '\\bcancel (?:at|on)\\b|(?:at|end of) (?:the )?(?:period|term)(?: end)?$',
+  'vorgemerkt|^gekundigt (?:zum|per)|^in kundigung|kundigungsfrist',
+  `^activ\\w* .*(?:${cancelled})`,
+];
+const notRenewing =
+  /^(?:no|not|non|(?:will|does|do) not|won t) (?:\w+ )?renew(?!ed)|auto ?renew(?:al)? (?:off|cancel|disabled)/;
+
 /** The first pattern that is found decides; "not active" must not be found as "active". */
 const statusPatterns: Patterns<StatusMeaning['status']> = [
   [/^(?:incomplete(?: expired)?|draft|abandoned|prospect|lead)$/, sure('skip')],
@@ -25,34 +44,27 @@ const statusPatterns: Patterns<StatusMeaning['status']> = [
     unsure('skip'),
   ],
   [
-    /^(?:pending|scheduled|to be|will be?|set to) (?:cancel|churn|terminat)|(?:at|end of) (?:the )?period(?: end)?$|^non renewing$|vorgemerkt|^gekundigt zum/,
-    unsure('active'),
-  ],
-  [
-    /^(?:no|not|non|never|nicht|kein\w*|pas) (?:\w+ )?(?:churn|cancel|attrit|left|gekundigt|resili|storn)/,
+    new RegExp(
+      `^(?:${denied} (?:yet )?|un ?)(?:left|${cancelled}|${expired}|paus|frozen|on hold|suspen)`,
+    ),
     sure('active'),
   ],
+  [new RegExp([...booked, notRenewing.source].join('|')), unsure('active')],
+  [/^(?:never|not yet|noch nicht|pas encore|nog niet) |^not activated/, unsure('skip')],
   [
-    /^(?:no|not|non|never|nicht|no longer|pas) (?:\w+ )?(?:activ|aktiv|actif|subscrib|current|renew)/,
+    new RegExp(`^${denied} (?:\\w+ )?(?:activ|aktiv|actif|subscrib|current|renew)`),
     sure('cancelled'),
   ],
+  [new RegExp(cancelled), sure('cancelled')],
   [
-    /nieaktyw|cancel|churn|terminat|unsubscrib|attrit|inactiv|deactiv|inaktiv|inactif|inactief|inativ|inattiv/,
-    sure('cancelled'),
-  ],
-  [
-    /gekundigt|kundig|storn|resili|annul|desabonn|disdet|cessat|encerrad|desligad|rescindid|opgezegd|geannul|abgemeldet|ausgetreten|(?:^| )baja(?:$| )|zrezyg|uppsag|abandon/,
-    sure('cancelled'),
-  ],
-  [
-    /^(?:left|leave|leaver|leaving|dropped|drop out|lost|exited|gone|quit|closed|departed|beendet|beeindigd|ehemalig\w*|former|ex (?:customer|client|kunde)|perdu|parti|perdid[oa]|uscit[oa])$/,
+    /^(?:left|leave|leaver|dropped|drop out|lost|exited|gone|quit|closed|departed|beendet|beeindigd|ehemalig\w*|former|ex (?:customer|client|kunde)|perdu|parti|perdid[oa]|uscit[oa])$/,
     sure('cancelled'),
   ],
   [
     /^(?:stopped|ended|deleted|finished|completed|finalizad[oa]|concluid[oa]|termine|terminad[oa]|geschlossen|fermee?|cerrad[oa]|removed)$/,
     unsure('cancelled'),
   ],
-  [/expir|abgelaufen|vencid|caducad|scadut|verlopen|lapsed|echu|wygas/, sure('expired')],
+  [new RegExp(expired), sure('expired')],
   [
     /^paus|^in paus|gepauz|^en pause|on hold|frozen|freez|^ruhend|stillgelegt|congelad|^skipped/,
     sure('paused'),
@@ -71,7 +83,7 @@ const statusPatterns: Patterns<StatusMeaning['status']> = [
     unsure('active'),
   ],
   [
-    /^(?:re)?activ|^(?:re)?aktiv|^actif|^ativ|^attiv|^actief|^aktyw|^lopend|^laufend|en cours|^vigente|in corso|^bestand|^live$|^current|^running|^ongoing/,
+    /^(?:re)?a[ck]tiv(?!ation|ating|ierung)|^actif|^ativ|^attiv|^actief|^aktyw|^lopend|^laufend|en cours|^vigente|in corso|^bestand|^live$|^current|^running|^ongoing/,
     sure('active'),
   ],
   [
