@@ -12,6 +12,7 @@ import type {
   ConnectedShop,
   ConnectContext,
   Connection,
+  CredentialSource,
 } from './platform.ts';
 import { platforms } from './registry.ts';
 
@@ -89,18 +90,32 @@ export function mayHaveShops({ platforms: configs, credentialsKeys }: PlatformsC
   );
 }
 
-/** Keeps one connection per shop: it remembers the platform's rate limits, and the access token. */
+/**
+ * Keeps one connection per shop: it remembers the platform's rate limits, and the access token. It reads the credentials
+ * of the shop as it was listed last, since the store that an earlier list is from may be closed.
+ */
 export function createConnections(
   code: PlatformCode,
   context: ConnectContext,
 ): OpenPlatform['connectionTo'] {
-  const known = new Map<number, { readonly version: string; readonly connection: Connection }>();
+  const known = new Map<number, { readonly listed: Listed; readonly connection: Connection }>();
   return (shop) => {
-    const { version } = shop;
     const found = known.get(shop.shop);
-    if (found?.version === version) return found.connection;
-    const connection = code.connect(shop, context);
-    known.set(shop.shop, { version, connection });
+    if (found?.listed.last.version === shop.version) {
+      found.listed.last = shop;
+      return found.connection;
+    }
+    const listed: Listed = { last: shop };
+    const credentials: CredentialSource = {
+      read: () => listed.last.credentials.read(),
+      renew: (stale, ask) => listed.last.credentials.renew(stale, ask),
+    };
+    const connection = code.connect({ ...shop, credentials }, context);
+    known.set(shop.shop, { listed, connection });
     return connection;
   };
+}
+
+interface Listed {
+  last: ConnectedShop;
 }

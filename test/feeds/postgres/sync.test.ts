@@ -65,6 +65,20 @@ onMerchant('a merchant’s PostgreSQL', (at) => {
     assert.match((await sync('--full', '--take-over')).out, /0 records written, 1 deleted/);
   });
 
+  test('keeps up with the source, round after round, until it is stopped', async () => {
+    await connect();
+    const args = ['sync', 'postgres', '--shop', String(shop), '--interval', '1'];
+    const running = launch(args, { env: at.env });
+    await until(statuses, ({ length }) => length === 3);
+    await at.source.owner.script(
+      `insert into subs values ('s-4', 'c-4', 'box', 'on', 40, now(), null, now())`,
+    );
+    await until(statuses, ({ length }) => length === 4);
+    running.child.kill('SIGTERM');
+    const { code, err } = await running.ended;
+    assert.deepEqual([code, err.includes('sync failed')], [0, false], err);
+  });
+
   test('keeps asking for what refers to something that is not there yet', async () => {
     await at.source.owner.script('alter table charges drop constraint charges_sub_fkey');
     await connect();
