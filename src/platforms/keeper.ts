@@ -35,7 +35,13 @@ export function whyNotTaken(
   return (type) => reasons.get(type);
 }
 
-/** The same for a whole export file of that platform. */
+/** Why no record of a type is taken from a platform: another one keeps these up. */
+export async function findWhyNotTaken(sql: Sql, shopId: number, from: Platform) {
+  const others = (await listKeepers(sql, shopId)).filter(({ platform }) => platform !== from);
+  return whyNotTaken(others, shopId, '');
+}
+
+/** Why nothing of a whole export file of that platform is taken. */
 export function whyFileNotTaken(keeper: Keeper, shopId: number): string {
   return `Shop ${describe(keeper, shopId)}, so nothing was imported. --take-over imports the file anyway. ${warningOf(keeper)}`;
 }

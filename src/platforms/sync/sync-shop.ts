@@ -16,7 +16,7 @@ import type { OpenPlatform } from '../open.ts';
 import type { ConnectedShop, SyncOptions, SyncReport } from '../platform.ts';
 import { CredentialsRefused, PlatformError } from '../errors.ts';
 import { RefusalCounter } from '../intake.ts';
-import { listKeepers, whyNotTaken } from '../keeper.ts';
+import { findWhyNotTaken } from '../keeper.ts';
 import { feedsOf } from '../registry.ts';
 
 export interface SyncParts extends Omit<OpenPlatform, 'shops'> {
@@ -129,17 +129,15 @@ async function sync(
   const before = { usage: connection.usage(), at: clock.monotonic() };
   const feed = feedsOf(platform).sync;
   const sql = store.write;
-  const importShop = importShopOf(shopRow);
-  const others = (await listKeepers(sql, shop)).filter((each) => each.platform !== platform);
   const intake = {
     sql,
-    shop: importShop,
+    shop: importShopOf(shopRow),
     feed,
     clock,
     log,
     signal,
     linesPerTransaction,
-    whyNotTaken: whyNotTaken(others, shop, ''),
+    whyNotTaken: await findWhyNotTaken(sql, shop, platform),
     refused: (problem: string) => refusals.add(problem),
   };
   const report = await connection.sync(intake, options);

@@ -6,12 +6,14 @@ import type { Store } from '../../store/open.ts';
 import { deleteShop } from '../../store/shop-deletion.ts';
 import { type PlatformsConfig, type OpenPlatform, mayHaveShops, openPlatform } from '../open.ts';
 import type { Platform, Hint } from '../platform.ts';
+import { findWhyNotTaken } from '../keeper.ts';
 import { platforms, feedsOf } from '../registry.ts';
 import type { JobQueue, Job } from './queue.ts';
 import { webhookRoute } from './route.ts';
 import { CommandError } from '../../errors.ts';
 import { importShopOf } from '../../ingest/apply.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
+import type { RecordType } from '../../records/records.ts';
 import { findSyncState } from '../../store/feeds/platforms.ts';
 import { findShop } from '../../store/shops.ts';
 import { NonRetryableError, PlatformError } from '../errors.ts';
@@ -105,7 +107,15 @@ async function follow(
     throw new NonRetryableError(`Shop ${shopId} is not connected to ${platform.title}.`);
   }
   const feed = feedsOf(platform).webhooks;
-  const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
+  const findReason = await findWhyNotTaken(sql, shopId, platform);
+  let left = 0;
+  const whyNotTaken = (type: RecordType) => {
+    const reason = findReason(type);
+    // Once for each record that is refused for it.
+    if (reason !== undefined) left += 1;
+    return reason;
+  };
+  const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal, whyNotTaken };
   const refused =
     (await connectionTo(connected)
       .follow?.(intake, { kind, id, ...(at !== undefined && { at }) })
@@ -115,7 +125,8 @@ async function follow(
           ? new NonRetryableError(error.message)
           : error;
       })) ?? 0;
-  if (refused > 0) {
+  // The job has nothing to do with what another platform keeps up.
+  if (refused > left) {
     throw new NonRetryableError(`Some records of ${kind} ${id} were refused; the log says why.`);
   }
 }

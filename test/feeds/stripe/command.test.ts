@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, afterEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
+import { unread } from '../../../src/platforms/streams.ts';
+import { upsertConnection } from '../../../src/store/feeds/platforms.ts';
+import { upsertStreams } from '../../../src/store/feeds/streams.ts';
 import { launchServer, run } from '../../cli/process.ts';
 import { addCases, addPayments } from '../../support/stripe/cases.ts';
 import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
@@ -123,9 +126,8 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     assert.deepEqual(ended, await records());
   });
 
-  test('takes webhooks as hints, each once, and stores what Stripe has now', async () => {
-    await connect();
-    await sync();
+  /** A server, to which Stripe sends that a subscription has ended. */
+  async function serveWebhooks() {
     const secret = 'whsec_of_an_endpoint';
     const created = await run(
       [
@@ -145,35 +147,72 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     const { sourceId } = JSON.parse(created.out);
     const server = await launchServer('serve', { ...env, SYNC: 'off' });
     const [{ subscription } = { subscription: { id: '' } }] = casesOf('USD');
-    const events = world.change(
+    const [event] = world.change(
       'subscription',
       subscription.id,
       (each) => Object.assign(each, { status: 'canceled', ended_at: world.now }),
       updated,
     );
+    if (!event) throw new Error('There is no event.');
     const send = async () => {
-      const [event] = events;
-      if (!event) throw new Error('There is no event.');
       const { headers, body } = webhookOf(event, secret, world.now);
       const address = `${server.baseUrl}/ingest/v1/${sourceId}/mapped/stripe-webhooks`;
       const response = await fetch(address, { method: 'POST', headers, body });
       return { status: response.status, body: await response.text() };
     };
-    const asked = stripe.requests.length;
-    const answer = await until(send, ({ status }) => status !== 503);
-    assert.deepEqual(answer, { status: 202, body: '{"hints":1}' });
-    const count = async () => {
-      const [row] = await suite.store.write<{ ended: number }[]>`
-        select count(*)::int as ended from status_events
-        where shop_id = ${shop} and to_status = 'cancelled' and at > now() - interval '1 hour'`;
-      return row?.ended ?? 0;
+    return {
+      subscription,
+      send,
+      async deliver() {
+        const answer = await until(send, ({ status }) => status !== 503);
+        assert.deepEqual(answer, { status: 202, body: '{"hints":1}' });
+      },
+      async countEnded() {
+        const [row] = await suite.store.write<{ ended: number }[]>`
+          select count(*)::int as ended from status_events
+          where shop_id = ${shop} and to_status = 'cancelled' and at > now() - interval '1 hour'`;
+        return row?.ended ?? 0;
+      },
+      async close() {
+        server.child.kill('SIGTERM');
+        await server.ended;
+      },
     };
-    await until(count, (ended) => ended === 1);
-    assert.equal((await send()).status, 202);
+  }
+
+  test('takes webhooks as hints, each once, and stores what Stripe has now', async () => {
+    await connect();
+    await sync();
+    const served = await serveWebhooks();
+    const asked = stripe.requests.length;
+    await served.deliver();
+    await until(served.countEnded, (ended) => ended === 1);
+    assert.equal((await served.send()).status, 202);
     await sleep(500);
-    const ofIt = stripe.requests.slice(asked).filter(({ path }) => path.endsWith(subscription.id));
+    const { id } = served.subscription;
+    const ofIt = stripe.requests.slice(asked).filter(({ path }) => path.endsWith(id));
     assert.equal(ofIt.length, 1);
-    server.child.kill('SIGTERM');
-    await server.ended;
+    await served.close();
+  });
+
+  test('stores nothing after a webhook that another platform keeps up, and fails no job', async () => {
+    await connect();
+    await sync();
+    const [connectedAt, account] = [new Date(), 'db/billing'];
+    await suite.store.write.begin((tx) =>
+      upsertConnection(tx, 'postgres', { shopId: shop, account, credentials: '', connectedAt }),
+    );
+    const stream = unread(account, { name: 'subs', types: ['plan', 'subscription'] });
+    await upsertStreams(suite.store.write, shop, 'postgres', [{ ...stream, readAt: connectedAt }]);
+    const served = await serveWebhooks();
+    await served.deliver();
+    const state = async () => {
+      const [row] = await suite.store.write<{ state: string }[]>`
+        select state::text from jobs.job where name = 'stripe-hints' and data ->> 'shopId' = ${String(shop)}`;
+      return row?.state;
+    };
+    const ended = await until(state, (found) => found === 'completed' || found === 'failed');
+    assert.deepEqual([ended, await served.countEnded()], ['completed', 0]);
+    await served.close();
   });
 });
