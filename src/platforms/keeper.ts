@@ -12,7 +12,7 @@ export interface Keeper extends Belonging {
 export async function listKeepers(sql: Sql, shopId: number): Promise<readonly Keeper[]> {
   const found = platforms.map(async (platform) => {
     const belonging = await platform.findBelonging(sql, shopId);
-    return belonging ? [{ platform, ...belonging }] : [];
+    return belonging && belonging.types.length > 0 ? [{ platform, ...belonging }] : [];
   });
   return (await Promise.all(found)).flat();
 }

@@ -16,7 +16,7 @@ import type {
   SyncOptions,
   SyncReport,
 } from './platform.ts';
-import { checkOutcome, isOlder, refuseForeign, unread } from './streams.ts';
+import { checkOutcome, isOlder, refuseForeign, stateOf } from './streams.ts';
 
 /** A list of an account, or that of its changes. */
 interface List {
@@ -72,7 +72,7 @@ export class ListSync {
   }
 
   stateOf(list: List): StreamState {
-    return this.#states.get(list.name) ?? unread(this.#account, list);
+    return stateOf(this.intake, this.#account, list, this.#states.get(list.name));
   }
 
   async keep(list: List, change: Partial<StreamState>): Promise<void> {

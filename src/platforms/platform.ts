@@ -211,7 +211,7 @@ export interface Suggested {
 export interface Belonging {
   /** The shop's name at the platform. */
   readonly account: string;
-  /** The types of records that its sync brings, and that are not to come from elsewhere too. */
+  /** The types of records that its sync brings, and that are not to come from elsewhere too. No two platforms have one. */
   readonly types: readonly RecordType[];
 }
 

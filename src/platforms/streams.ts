@@ -16,6 +16,23 @@ export function unread(
   return { stream: name, account, types, ...nothingRead, digest: null, mappedAt: null };
 }
 
+/** What is known of a stream, and the types that it keeps up now: those that no other platform does. */
+export function stateOf(
+  intake: Intake,
+  account: string,
+  { name, types }: { readonly name: string; readonly types: readonly RecordType[] },
+  known: StreamState | undefined,
+): StreamState {
+  const own = listTaken(intake, types);
+  if (!known) return unread(account, { name, types: own });
+  // What the other one kept up until now was refused.
+  const isMore = own.some((type) => !known.types.includes(type));
+  return { ...known, types: own, ...(isMore && { wholeAt: null }) };
+}
+
+const listTaken = ({ whyNotTaken }: Intake, types: readonly RecordType[]) =>
+  types.filter((type) => whyNotTaken?.(type) === undefined);
+
 /** Whether something was so long ago, or never. @param now epoch milliseconds */
 export function isOlder(at: Date | null | undefined, seconds: number, now: number): boolean {
   return !at || now - at.getTime() >= seconds * 1000;
@@ -26,12 +43,16 @@ export function isOlder(at: Date | null | undefined, seconds: number, now: numbe
  * @throws PlatformError if it has
  */
 export async function refuseForeign(
-  { sql, shop, whyNotTaken }: Intake,
+  intake: Intake,
   account: string,
   streams: readonly { readonly types: readonly RecordType[] }[],
 ): Promise<void> {
+  const { sql, shop } = intake;
   // Those of another platform stay.
-  const types = streams.flatMap((each) => each.types).filter((each) => !whyNotTaken?.(each));
+  const types = listTaken(
+    intake,
+    streams.flatMap((each) => each.types),
+  );
   const [type] = await listPresentKinds(sql, shop.id, types);
   if (type === undefined) return;
   throw new PlatformError(

@@ -66,8 +66,8 @@ export function takeOverPart(
   return html`${keepers.map(
     ({ types, account, platform }) =>
       html`<p class="notice risk">
-        The ${namesOf(types)} of this shop come from ${platform.title} (${account}), so those of
-        ${title} will be refused. Disconnect ${platform.title} first if ${title} is to bring them.
+        The ${namesOf(types)} of this shop come from ${platform.title} (${account}) only. Disconnect
+        ${platform.title} first if ${title} is to bring them.
       </p>`,
   )}
   ${

@@ -148,13 +148,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const takesOver = isTakenOver(form);
         if (isFirst && !isPreviewed) {
           const known = await partsOf(platform, credentials);
-          const { foreign, keepers } = await rivalsOf(visit, platform, known);
-          const [keeper] = keepers;
-          const problem = keeper
-            ? `Disconnect ${keeper.platform.title} first: it brings the ${namesOf(keeper.types)} of this shop.`
-            : foreign.length > 0 && !takesOver
-              ? undecided
-              : undefined;
+          const problem = whyNotYet(await rivalsOf(visit, platform, known), takesOver);
           if (problem !== undefined) return showForm(visit, source, { [takeOver]: problem }, json);
         }
         const failed = await sources.attempt(platform, actorOf(visit), async (connecting) => {
@@ -186,10 +180,8 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (form.get('version') !== stored.connected.version) return showCheck(visit, source);
         const takesOver = isTakenOver(form);
         const all = await partsOf(platform, stored.credentials);
-        const { foreign } = await rivalsOf(visit, platform, all);
-        if (foreign.length > 0 && !takesOver) {
-          return showCheck(visit, source, undecided);
-        }
+        const problem = whyNotYet(await rivalsOf(visit, platform, all), takesOver);
+        if (problem !== undefined) return showCheck(visit, source, problem);
         if (lacksPrices(all, form)) {
           return showCheck(visit, source, 'Say below that you start without prices.');
         }
@@ -201,7 +193,16 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   ];
 }
 
-const undecided = 'Say below what becomes of the data that is here.';
+/** Why a source cannot be started yet. */
+function whyNotYet({ foreign, keepers: [keeper] }: Rivals, takesOver: boolean): string | undefined {
+  if (keeper) {
+    const { platform, types } = keeper;
+    return `Disconnect ${platform.title} first: it brings the ${namesOf(types)} of this shop.`;
+  }
+  return foreign.length > 0 && !takesOver
+    ? 'Say below what becomes of the data that is here.'
+    : undefined;
+}
 
 const isNew = (source: Source) => source.state === 'free' || isDraft(source);
 

@@ -13,7 +13,7 @@ import {
 } from '../../store/feeds/streams.ts';
 import { type Intake, storeLines, totalsOf } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
-import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
+import { checkOutcome, isOlder, refuseForeign, stateOf, unread } from '../streams.ts';
 import type { Source } from './connection.ts';
 import { type Reading, checkColumns, readStream, sumRows } from './read.ts';
 import type { Stream } from './streams.ts';
@@ -32,10 +32,13 @@ export interface SyncedSource {
   read<Result>(work: (source: Source) => Promise<Result>): Promise<Result>;
 }
 
-/** How a stream is to be read now. */
-interface Due {
+interface Known {
   readonly stream: Stream;
-  readonly state: StreamState | undefined;
+  readonly state: StreamState;
+}
+
+/** How a stream is to be read now. */
+interface Due extends Known {
   /** Whether all of its rows are read, or only those that its cursor shows. */
   readonly isWhole: boolean;
 }
@@ -53,17 +56,19 @@ export async function syncStreams(
 ): Promise<SyncReport> {
   const { account, streams } = synced;
   const { sql, shop, clock } = intake;
-  const known = new Map(
-    (await listStreams(sql, shop.id, platform)).map((each) => [each.stream, each]),
-  );
-  if (known.size === 0) {
+  const stored = await listStreams(sql, shop.id, platform);
+  const known = streams.map((stream) => {
+    const found = stored.find((each) => each.stream === stream.name);
+    return { stream, state: stateOf(intake, account, stream, found) };
+  });
+  if (stored.length === 0) {
     if (!takeOver) await refuseForeign(intake, account, streams);
     // If this is killed, what is stored by then is no longer foreign.
     await upsertStreams(
       sql,
       shop.id,
       platform,
-      streams.map((stream) => unread(account, stream)),
+      known.map(({ state }) => state),
     );
   }
   await keepStreams(
@@ -72,7 +77,7 @@ export async function syncStreams(
     platform,
     streams.map((stream) => stream.name),
   );
-  const due = listDue(streams, known, { full, now: clock.now() });
+  const due = listDue(known, { full, now: clock.now() });
   if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...totalsOf() };
   return synced.read((source) => syncDue(source, synced, due, { intake, takeOver }));
 }
@@ -101,7 +106,7 @@ async function syncDue(
   const lines = due.filter(isMapped).map(({ stream, state, isWhole }) => {
     const reading: Reading = { cursor: undefined, rows: 0, sum: 0n };
     readings.set(stream.name, reading);
-    const since = isWhole ? undefined : (state?.cursor ?? undefined);
+    const since = isWhole ? undefined : (state.cursor ?? undefined);
     const isDated = isSnapshot || needsAsOf(stream.mapping);
     const makers = createMakers(stream.mapping, {
       shop,
@@ -115,9 +120,10 @@ async function syncDue(
       for await (const some of readStream(source, stream, { since, type }, reading)) {
         yield some;
         await turn();
-        if (state?.readAt || clock.monotonic() - notedAt < noteMilliseconds) continue;
+        if (state.readAt || clock.monotonic() - notedAt < noteMilliseconds) continue;
         notedAt = clock.monotonic();
-        const soFar = { ...unread(account, stream), rows: reading.rows };
+        const { types } = state;
+        const soFar = { ...unread(account, { name: stream.name, types }), rows: reading.rows };
         await upsertStreams(sql, shop.id, platform, [soFar]);
       }
     }
@@ -139,16 +145,9 @@ async function syncDue(
     platform,
     due.map((each) => {
       const { stream, state, isWhole } = each;
-      const { name, types } = stream;
+      const { name } = stream;
       const reading = readings.get(name);
-      const known = {
-        ...unread(account, stream),
-        ...state,
-        account,
-        types,
-        readAt,
-        rows: reading?.rows ?? 0,
-      };
+      const known = { ...state, account, readAt, rows: reading?.rows ?? 0 };
       if (!isMapped(each)) return { ...known, wholeAt: readAt };
       const { cursor = known.cursor } = reading ?? {};
       // What refers to something that is not there yet is read again, until that is.
@@ -170,7 +169,7 @@ async function syncDue(
 async function findUnchanged(source: Source, due: readonly Due[], clock: Clock) {
   const unchanged = new Map<string, Reading>();
   for (const { stream, state, isWhole } of due) {
-    const { digest = null, wholeAt, mappedAt } = state ?? {};
+    const { digest, wholeAt, mappedAt } = state;
     const isKnown = isWhole && wholeAt && digest?.startsWith(`${stream.recipe} `);
     if (!isKnown || isOlder(mappedAt, wholeSeconds, clock.now())) continue;
     const reading = await sumRows(source, stream);
@@ -184,27 +183,21 @@ const digestOf = ({ recipe }: Stream, { rows, sum }: Reading) =>
 
 /** Complete streams are read whole together: what one of them lacks, another may have. */
 function listDue(
-  streams: readonly Stream[],
-  known: ReadonlyMap<string, StreamState>,
+  known: readonly Known[],
   { full, now }: { readonly full: boolean; readonly now: number },
 ): readonly Due[] {
-  const isSnapshotDue = streams.some(
-    ({ name, isComplete, cursor, everySeconds }) =>
+  const isSnapshotDue = known.some(
+    ({ stream: { isComplete, cursor, everySeconds }, state }) =>
       isComplete &&
-      isOlder(
-        known.get(name)?.wholeAt,
-        cursor === undefined ? (everySeconds ?? daySeconds) : daySeconds,
-        now,
-      ),
+      isOlder(state.wholeAt, cursor === undefined ? (everySeconds ?? daySeconds) : daySeconds, now),
   );
-  return streams.flatMap((stream): Due[] => {
-    const { name, cursor, everySeconds, isComplete } = stream;
-    const state = known.get(name);
+  return known.flatMap(({ stream, state }): Due[] => {
+    const { cursor, everySeconds, isComplete } = stream;
     const isWholeDue = isComplete
       ? isSnapshotDue
-      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds, now);
+      : isOlder(state.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds, now);
     if (full || isWholeDue) return [{ stream, state, isWhole: true }];
-    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0, now);
+    const isDue = cursor !== undefined && isOlder(state.readAt, everySeconds ?? 0, now);
     return isDue ? [{ stream, state, isWhole: false }] : [];
   });
 }

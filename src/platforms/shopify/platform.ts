@@ -76,7 +76,10 @@ export const shopify: Platform = {
   async findBelonging(sql, shopId) {
     const { findShopifySync } = await import('./store/syncs.ts');
     const sync = await findShopifySync(sql, shopId);
-    return sync?.reconciledAt ? { account: sync.domain, types } : undefined;
+    if (!sync?.reconciledAt) return undefined;
+    const { listBrought } = await import('../../store/feeds/streams.ts');
+    const brought = new Set((await listBrought(sql, shopId)).flatMap((source) => source.types));
+    return { account: sync.domain, types: types.filter((type) => !brought.has(type)) };
   },
   sourceIdOf(kind, id) {
     const type = gidTypes[kind];

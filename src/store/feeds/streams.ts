@@ -7,7 +7,7 @@ export interface StreamState {
   readonly stream: string;
   /** The source that it is from. */
   readonly account: string;
-  /** The types of records that it makes. */
+  /** The types of records that it makes, without those that another platform keeps up. */
   readonly types: readonly RecordType[];
   /** Where reading goes on; null if that is not known, or there is no such place. */
   readonly cursor: string | null;
@@ -106,14 +106,23 @@ export async function deleteStreams(
   await tx`delete from platforms.streams where shop_id = ${shopId} and platform = ${platform}`;
 }
 
-/** The types that the streams of a connected shop have brought; undefined for a shop without any. */
-export async function findBelonging(sql: Sql, shopId: number, platform: string) {
-  const rows = await sql<Pick<StreamState, 'account' | 'types'>[]>`
-    select s.account, to_json(s.types) as types from platforms.streams s
+/** What a stream of a connected shop has brought. */
+interface Brought extends Pick<StreamState, 'account' | 'types'> {
+  readonly platform: string;
+}
+
+/** Of all platforms. */
+export async function listBrought(sql: Sql, shopId: number): Promise<Brought[]> {
+  return sql<Brought[]>`
+    select s.platform, s.account, to_json(s.types) as types from platforms.streams s
     join platforms.connections c
       on c.shop_id = s.shop_id and c.platform = s.platform and c.account = s.account
-    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.platform = ${platform}
-      and s.read_at is not null`;
+    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.read_at is not null`;
+}
+
+/** The types that the streams of a connected shop have brought; undefined for a shop without any. */
+export async function findBelonging(sql: Sql, shopId: number, platform: string) {
+  const rows = (await listBrought(sql, shopId)).filter((each) => each.platform === platform);
   const [first] = rows;
   const types = [...new Set(rows.flatMap((row) => row.types))];
   return first && { account: first.account, types };

@@ -3,7 +3,12 @@ import { after, before, test } from 'node:test';
 import { unread } from '../../../src/platforms/streams.ts';
 import { deleteStreams, upsertStreams } from '../../../src/store/feeds/streams.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { findConnection, findSyncState } from '../../../src/store/feeds/platforms.ts';
+import {
+  deleteConnection,
+  findConnection,
+  findSyncState,
+  upsertConnection,
+} from '../../../src/store/feeds/platforms.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { findPostgresPrograms } from '../../support/postgres.ts';
 import { importAll } from '../../support/world.ts';
@@ -215,6 +220,24 @@ onOneDatabase('pasting what connects a platform', (open) => {
     assert.match(await show(sources), /Up to date/);
     const state = await findSyncState(store.write, shop.id, 'postgres');
     assert.deepEqual([state?.takesOver, state?.problem], [false, null]);
+  });
+
+  test('does not start what another platform keeps up', { skip }, async () => {
+    const pasting = await start({ rehearses: false });
+    const { shop, paste, start: press, show, check, sources } = pasting;
+    await paste();
+    const stream = unread('acct_1', { name: 'subscriptions', types: ['plan', 'subscription'] });
+    const [connectedAt, account] = [new Date(), 'acct_1'];
+    await store.write.begin((tx) =>
+      upsertConnection(tx, 'stripe', { shopId: shop.id, account, credentials: '', connectedAt }),
+    );
+    await upsertStreams(store.write, shop.id, 'stripe', [{ ...stream, readAt: connectedAt }]);
+    assert.match(await show(check), /plans and subscriptions of this shop come from Stripe/);
+    const refused = await press({ 'take-over': 'yes' });
+    assert.equal(refused.status, 422);
+    assert.match(plain(refused.text), /Disconnect Stripe first: it brings the plans and subscript/);
+    await store.write.begin((tx) => deleteConnection(tx, shop.id, 'stripe'));
+    assert.equal((await press()).location, `${sources}?done=connected`);
   });
 
   test('replaces an address, keeps the data, and keeps what was left empty', { skip }, async () => {

@@ -8,6 +8,7 @@ import { type Preview, previewLines } from '../../../mapping/suggest/preview.ts'
 import { type Figures, rehearse } from '../../../metrics/rehearse.ts';
 import { PlatformError } from '../../../platforms/errors.ts';
 import type { Credentials } from '../../../platforms/platform.ts';
+import { findWhyNotTaken } from '../../../platforms/keeper.ts';
 import { feedsOf, findPlatform } from '../../../platforms/registry.ts';
 import { RefusalList } from '../refusals.ts';
 import type { ImportEnd, Report } from './import-file.ts';
@@ -80,6 +81,7 @@ export async function rehearseSync(
       origin: 'database',
       credentials: { read, renew: read },
     } as const;
+    const whyNotTaken = await findWhyNotTaken(sql, shop.id, platform);
     figures = await rehearse(sql, shop, { isEmbedded, signal }, async (copy, clock) => {
       const context = { app: undefined, sourceNetworks, clock, log, signal };
       const intake = {
@@ -90,6 +92,7 @@ export async function rehearseSync(
         log,
         signal,
         counts,
+        whyNotTaken,
         refused: (reason: string, line: Line, record?: string) =>
           refusals.add(line.number, reason, record),
         arrived(lines: readonly Line[]) {
