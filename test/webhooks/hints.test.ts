@@ -178,6 +178,22 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     await store.write`delete from jobs.job where state = 'failed'`;
   });
 
+  test('are of the shop that has the domain now', async () => {
+    const shops = [await createShop(store), await createShop(store)];
+    const domain = `shop-${randomUUID()}.myshopify.com`;
+    for (const { id: shopId } of shops) {
+      await linkShopifyShop(store.write, { shopId, domain });
+      await deliverWebhook(world.service.baseUrl, domain, 'subscription_contracts/create', {
+        id: 1008,
+      });
+      await untilQuiet(store);
+    }
+    // Neither has credentials.
+    const failed = (await listJobCounts(store.write)).map(({ shopId, jobs }) => [shopId, jobs]);
+    assert.deepEqual(failed.toSorted(), shops.map(({ id }) => [id, 1]).toSorted());
+    await store.write`delete from jobs.job where state = 'failed'`;
+  });
+
   test('fail if part of the contract is refused', async () => {
     putContract(world.source, 1006).node['currencyCode'] = 'CAD';
     await send('subscription_contracts/create', { id: 1006 });

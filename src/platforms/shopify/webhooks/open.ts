@@ -19,7 +19,6 @@ const ignored = 'webhook ignored';
 export async function openShopifyWebhooks(context: WebhookContext): Promise<Webhooks> {
   const parts = {
     ...context,
-    findShop: createShopDirectory(context),
     checkVersion: createVersionWatch(context.log),
   };
   return {
@@ -47,14 +46,11 @@ function readClaim(
 }
 
 interface Parts extends WebhookContext {
-  readonly findShop: ReturnType<typeof createShopDirectory>;
   readonly checkVersion: ReturnType<typeof createVersionWatch>;
 }
 
-async function handle(
-  { sql, queue, queues, clock, log, findShop, checkVersion }: Parts,
-  { requestId, headers, body }: ReceivedWebhook,
-): Promise<void> {
+async function handle(parts: Parts, { requestId, headers, body }: ReceivedWebhook): Promise<void> {
+  const { sql, queue, queues, clock, log, checkVersion } = parts;
   const topic = header(headers, 'x-shopify-topic');
   const notice = readNotice(topic, body);
   if (notice === 'unknown') return;
@@ -69,7 +65,7 @@ async function handle(
     log.error({ requestId, topic, reason }, ignored);
     return;
   }
-  const shop = await findShop(domain, isDestructive(topic));
+  const shop = await findShop(parts, domain);
   if (!shop) {
     log.warn({ requestId }, 'webhook for an unknown shop ignored');
     return;
@@ -123,30 +119,18 @@ function header(headers: IncomingHttpHeaders, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** Finds the shop of a domain. Caches it, so that most webhooks need no query. */
-function createShopDirectory({ sql, findConnected }: WebhookContext) {
-  const cache = new Map<string, LinkedShop>();
-
-  /** A signed webhook from a domain that the operator or the owner has named proves that the app is installed there. */
-  const link = async (domain: string): Promise<LinkedShop | undefined> => {
-    const shopId = await findConnected(domain);
-    if (shopId === undefined) return undefined;
-    await linkConnectedShop(sql, { shopId, domain });
-    return findShopifyShop(sql, domain);
-  };
-
-  /**
-   * @param domain in lower case
-   * @param isFresh bypasses the cache: the domain may have moved to another shop
-   */
-  return async (domain: string, isFresh: boolean): Promise<LinkedShop | undefined> => {
-    const known = cache.get(domain);
-    if (known && !isFresh) return known;
-    const found = (await findShopifyShop(sql, domain)) ?? (await link(domain));
-    if (found) cache.set(domain, found);
-    else cache.delete(domain);
-    return found;
-  };
+/** The shop that has a domain now: it may have moved from another one. */
+async function findShop(
+  { sql, findConnected }: WebhookContext,
+  domain: string,
+): Promise<LinkedShop | undefined> {
+  const found = await findShopifyShop(sql, domain);
+  if (found) return found;
+  // A signed webhook from a domain that the operator or the owner has named proves that the app is installed there.
+  const shopId = await findConnected(domain);
+  if (shopId === undefined) return undefined;
+  await linkConnectedShop(sql, { shopId, domain });
+  return findShopifyShop(sql, domain);
 }
 
 /**
