@@ -108,7 +108,7 @@ export function createConnections(
     const listed: Listed = { last: shop };
     const credentials: CredentialSource = {
       read: () => listed.last.credentials.read(),
-      renew: (stale, ask) => listed.last.credentials.renew(stale, ask),
+      renew: (...given) => listed.last.credentials.renew(...given),
     };
     const connection = code.connect({ ...shop, credentials }, context);
     known.set(shop.shop, { listed, connection });

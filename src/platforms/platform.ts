@@ -349,11 +349,13 @@ export interface CredentialSource {
    * wait, and get what it was given. What the platform gave is stored before anything can use it.
    * @param stale the credentials to replace; if they were replaced in the meantime, nothing is asked
    * @param ask asks the platform; it may be asked again by another process if this one dies
+   * @param signal ends the wait for another process; its reason is thrown
    * @throws CommandError if what the platform gives cannot be stored here
    */
   renew(
     stale: Credentials,
     ask: (stale: Credentials) => Promise<Credentials>,
+    signal?: AbortSignal,
   ): Promise<Credentials>;
 }
 

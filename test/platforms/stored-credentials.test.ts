@@ -84,6 +84,16 @@ onOneDatabase('stored credentials', (open) => {
     assert.deepEqual([asked, renewed['refreshToken']], [['refresh-1'], 'refresh-2']);
   });
 
+  test('are not waited for after a stop while another process renews them', async () => {
+    const given = await connect();
+    const renewal = { shopId: given.shop, platform, by: '00000000-0000-4000-8000-000000000001' };
+    assert.ok(await claimRenewal(store.write, renewal, 5));
+    const { ask, asked } = platformOf();
+    const signal = AbortSignal.abort(new Error('Stop.'));
+    await assert.rejects(credentialsOf(given.shop).renew(given, ask, signal), /^Error: Stop\.$/);
+    assert.deepEqual(asked, []);
+  });
+
   test('stay as they are if the platform cannot be asked, and can be renewed at once', async () => {
     const given = await connect();
     const away = async () => {

@@ -52,13 +52,13 @@ export function storedCredentials(store: CredentialStore, shopId: number): Crede
 
   return {
     read,
-    async renew(stale, ask) {
+    async renew(stale, ask, signal) {
       const renewal = { shopId, platform, by: randomUUID() };
       for (;;) {
         const current = await read();
         if (!isDeepStrictEqual(current, stale)) return current;
         if (await claimRenewal(sql, renewal, renewalSeconds)) break;
-        await backoff.wait(pollMilliseconds * (1 + backoff.random()));
+        await backoff.wait(pollMilliseconds * (1 + backoff.random()), signal);
       }
       try {
         // The claim before this one may have just ended.

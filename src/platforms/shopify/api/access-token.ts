@@ -11,6 +11,8 @@ interface AccessTokenParts {
   readonly app: PlatformApp | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  /** Stops waiting for another process that renews the token. */
+  readonly signal?: AbortSignal | undefined;
   /** Asks the shop's token endpoint. */
   request(parameters: TokenRequest): Promise<TokenAnswer>;
 }
@@ -115,11 +117,12 @@ export class AccessToken {
   }
 
   async #byRefreshing(stored: Credentials, refused: string | undefined): Promise<Token> {
-    const { clock, shop } = this.#parts;
+    const { clock, shop, signal } = this.#parts;
     const { text, endsAt = 0 } = tokenOf(stored);
     // Another process may have renewed it.
     if (text !== refused && endsAt - clock.now() > marginMilliseconds) return tokenOf(stored);
-    return tokenOf(await shop.credentials.renew(stored, (stale) => this.#refresh(stale)));
+    const ask = (stale: Credentials) => this.#refresh(stale);
+    return tokenOf(await shop.credentials.renew(stored, ask, signal));
   }
 
   async #refresh(stale: Credentials): Promise<Credentials> {

@@ -36,6 +36,7 @@ export function openClient(
     app,
     clock,
     log,
+    signal,
     request: (parameters) => requestToken(endpoint, parameters),
   });
   return createShopifyClient({
