@@ -3163,7 +3163,8 @@ CREATE VIEW public.asked_entitlements AS
     p.name AS "planName",
     p.plan_type AS "planType",
     s.status,
-    ((date_part('epoch'::text, s.paid_through_at) * (1000)::double precision))::bigint AS "paidThroughAt"
+    ((date_part('epoch'::text, s.paid_through_at) * (1000)::double precision))::bigint AS "paidThroughAt",
+    ((date_part('epoch'::text, s.status_since) * (1000)::double precision))::bigint AS "statusSince"
    FROM ( SELECT (NULLIF(current_setting('retention.asked'::text, true), ''::text))::bigint[] AS pairs
          OFFSET 0) asked,
     LATERAL UNNEST(asked.pairs[1:1], asked.pairs[2:2]) WITH ORDINALITY requested(shop_id, customer_id, place),

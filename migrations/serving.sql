@@ -36,7 +36,8 @@ create or replace view served.superseded_facts as select * from public.supersede
 -- (docs/decisions/0005-plans-and-statements.md).
 create or replace view asked_entitlements as
 select requested.place, s.subscription_id as "subscriptionId", s.plan_id as "planId", p.name as "planName",
-  p.plan_type as "planType", s.status, (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
+  p.plan_type as "planType", s.status, (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt",
+  (date_part('epoch', s.status_since) * 1000)::bigint as "statusSince"
 from (select nullif(current_setting('retention.asked', true), '')::bigint[] as pairs offset 0) asked,
   unnest(asked.pairs[1:1], asked.pairs[2:2]) with ordinality requested (shop_id, customer_id, place),
   lateral (select * from subscriptions

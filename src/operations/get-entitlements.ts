@@ -22,7 +22,7 @@ export const getEntitlements = defineOperation({
     const now = clock.now();
     // Ids end at 2^53 - 1, and the database could not even store some greater ones.
     if (!Number.isSafeInteger(input.customerId)) return { subscriptions: [] };
-    const rows = await store.entitlements.of(caller.shopId, input.customerId);
+    const rows = await store.entitlements.of(caller.shopId, input.customerId, now);
     return {
       subscriptions: rows.map((row) => ({
         subscriptionId: row.subscriptionId,

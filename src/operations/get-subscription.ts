@@ -20,9 +20,14 @@ export const getSubscription = defineOperation({
   output: subscriptionResponse,
   example: examples.get_subscription,
   fails: ['notFound'],
-  async run({ caller, store }, input) {
+  async run({ caller, store, clock }, input) {
     const found = Number.isSafeInteger(input.subscriptionId)
-      ? await findSubscription(store.subscriptions, shopOf(caller), input.subscriptionId)
+      ? await findSubscription(
+          store.subscriptions,
+          shopOf(caller),
+          input.subscriptionId,
+          clock.now(),
+        )
       : undefined;
     if (found === undefined) throw refusal('notFound', 'Subscription');
     return new JsonText(`{"subscription":${found}}`);

@@ -26,11 +26,11 @@ export const listSubscriptions = defineOperation({
   output: subscriptionPage,
   example: examples.list_subscriptions,
   fails: ['invalid'],
-  async run({ caller, store }, input) {
+  async run({ caller, store, clock }, input) {
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
     return coalesce(store.subscriptions, `${listing} ${input.limit} ${input.cursor}`, async () => {
-      const found = await listRows(store.subscriptions, shopOf(caller), {
+      const found = await listRows(store.subscriptions, shopOf(caller), clock.now(), {
         status: input.status,
         after,
         limit: input.limit + 1,

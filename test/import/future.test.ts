@@ -163,4 +163,72 @@ onOneDatabase('records dated in the future', (open) => {
     world.clock.advance(5 * 60_000 + 1);
     assert.deepEqual(await figures(), [0, 1, 30.6]);
   });
+
+  test('change a status only once their time has come, for each operation alike', async (t) => {
+    const other = await startWorld(open());
+    t.after(() => other.close());
+    const { shop, key, base, clock } = other;
+    const changing = (
+      id: number,
+      status: string,
+      statusEvents: readonly { readonly at: string; readonly to: string }[],
+    ) => subscription(id, { customerId: 70, status, statusEvents });
+    const imported = await importAll(world.store, shop, [
+      plan(),
+      changing(1, 'cancelled', [{ at: lastAccepted, to: 'cancelled' }]),
+      changing(2, 'active', [
+        { at: '2026-11-02T00:00:00Z', to: 'paused' },
+        { at: lastAccepted, to: 'active' },
+      ]),
+      changing(3, 'failed', [
+        { at: '2026-11-03T00:00:00Z', to: 'paused' },
+        { at: '2026-11-20T12:04:00Z', to: 'active' },
+        { at: lastAccepted, to: 'failed' },
+      ]),
+      subscription(4, { customerId: 70 }),
+    ]);
+    assert.deepEqual(imported.refused, []);
+    const ask = async (path: string) => (await get(`${base}/${path}`, key)).body;
+    const ids = (of: readonly { readonly subscriptionId: number }[]) =>
+      of.map(({ subscriptionId }) => subscriptionId);
+    const seen = async () => {
+      const entitled = (await ask('entitlements?customerId=70')).subscriptions;
+      const all = (await ask('subscriptions')).subscriptions.toReversed();
+      const statuses = entitled.map((each: { readonly status: string }) => each.status);
+      assert.deepEqual(
+        all.map((each: { readonly status: string }) => each.status),
+        statuses,
+      );
+      for (const [index, id] of ids(all).entries()) {
+        assert.equal((await ask(`subscriptions/${id}`)).subscription.status, statuses[index]);
+      }
+      for (const status of ['active', 'paused', 'cancelled', 'failed']) {
+        const listed = (await ask(`subscriptions?status=${status}`)).subscriptions;
+        const paged = [];
+        for (let cursor = ''; ;) {
+          const page = await ask(`subscriptions?status=${status}&limit=1${cursor}`);
+          paged.push(...ids(page.subscriptions));
+          if (page.nextCursor === null) break;
+          cursor = `&cursor=${page.nextCursor}`;
+        }
+        assert.deepEqual(paged, ids(listed));
+        const expected = ids(all).filter((_, index) => statuses[index] === status);
+        assert.deepEqual(ids(listed).toReversed(), expected, status);
+      }
+      const { mrr, avgSubscriptionValue } = (await ask('metrics/summary')).summary;
+      const active = statuses.filter((status: string) => status === 'active').length;
+      assert.equal(Math.round(mrr / avgSubscriptionValue), active);
+      const isEntitled = entitled.map((each: { isEntitled: boolean }) => each.isEntitled);
+      assert.deepEqual(
+        isEntitled,
+        statuses.map((status: string) => status === 'active'),
+      );
+      return statuses;
+    };
+    assert.deepEqual(await seen(), ['active', 'paused', 'paused', 'active']);
+    clock.advance(4 * 60_000 + 1);
+    assert.deepEqual(await seen(), ['active', 'paused', 'active', 'active']);
+    clock.advance(60_000);
+    assert.deepEqual(await seen(), ['cancelled', 'active', 'failed', 'active']);
+  });
 });

@@ -59,7 +59,7 @@ onEveryDatabase('concurrent entitlement look-ups', (open) => {
       shopIds.map((shopId, offset) => ({ shopId, customerId, offset })),
     );
     const found = await Promise.all(
-      requests.map(({ shopId, customerId }) => entitlements.of(shopId, customerId)),
+      requests.map(({ shopId, customerId }) => entitlements.of(shopId, customerId, Date.now())),
     );
     assert.deepEqual(
       found.map((rows) => rows.map((row) => row.subscriptionId)),
@@ -72,12 +72,12 @@ onEveryDatabase('concurrent entitlement look-ups', (open) => {
     const { seen, entitlements } = counted();
     const [shopId = 0] = shopIds;
     const [first, second] = await Promise.all([
-      entitlements.of(shopId, 501),
-      entitlements.of(shopId, 501),
+      entitlements.of(shopId, 501, Date.now()),
+      entitlements.of(shopId, 501, Date.now()),
     ]);
     assert.equal(seen.statements, 1);
     assert.deepEqual([first.length, second.length], [1, 1]);
-    await entitlements.of(shopId, 501);
+    await entitlements.of(shopId, 501, Date.now());
     assert.equal(seen.statements, 2);
   });
 
@@ -85,8 +85,8 @@ onEveryDatabase('concurrent entitlement look-ups', (open) => {
     const { entitlements } = counted();
     const [shopId = 0] = shopIds;
     const [unknown, known] = await Promise.all([
-      entitlements.of(shopId, 9),
-      entitlements.of(shopId, 503),
+      entitlements.of(shopId, 9, Date.now()),
+      entitlements.of(shopId, 503, Date.now()),
     ]);
     assert.deepEqual(unknown, []);
     assert.equal(known.length, 3);
@@ -96,13 +96,15 @@ onEveryDatabase('concurrent entitlement look-ups', (open) => {
     const { seen, entitlements } = counted();
     const [shopId = 0] = shopIds;
     seen.isLost = true;
-    const results = await Promise.allSettled([501, 502].map((id) => entitlements.of(shopId, id)));
+    const results = await Promise.allSettled(
+      [501, 502].map((id) => entitlements.of(shopId, id, Date.now())),
+    );
     assert.deepEqual(
       results.map((result) => result.status),
       ['rejected', 'rejected'],
     );
     seen.isLost = false;
-    assert.equal((await entitlements.of(shopId, 501)).length, 1);
+    assert.equal((await entitlements.of(shopId, 501, Date.now())).length, 1);
   });
 
   test('never mixes shops that have the same customers, whatever shares a statement or fails', async () => {
@@ -145,7 +147,7 @@ onEveryDatabase('concurrent entitlement look-ups', (open) => {
         const results = await Promise.allSettled(
           asked.map(async ({ shop, customerId, turns }) => {
             for (let left = turns; left > 0; left -= 1) await turn();
-            return entitlements.of(many[shop] as number, customerId);
+            return entitlements.of(many[shop] as number, customerId, Date.now());
           }),
         );
         for (const [index, result] of results.entries()) {

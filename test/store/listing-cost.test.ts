@@ -12,6 +12,7 @@ import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   findSubscription,
   listIntervals,
+  listStatusesAt,
   listSubscriptions,
   listSubscriptionsOfCustomer,
   listSubscriptionsShown,
@@ -42,8 +43,9 @@ type Query = (sql: Sql, shopId: number) => Promise<unknown>;
 
 /** Queries that return everything there is; they may sort as many rows as they return. */
 const fullQueries: Readonly<Record<string, Query>> = {
-  entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700),
-  'one subscription': (sql, shopId) => findSubscription(sql, inDollars(shopId), 1500),
+  entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700, Date.now()),
+  'one subscription': (sql, shopId) => findSubscription(sql, inDollars(shopId), 1500, Date.now()),
+  'statuses before a change': (sql, shopId) => listStatusesAt(sql, shopId, [700, 1500], 0),
   plans: (sql, shopId) => listPlans(sql, shopId),
   intervals: (sql, shopId) => listIntervals(sql, shopId, [700, 1500]),
   'subscriptions of sessions': (sql, shopId) => listSubscriptionsOfSessions(sql, shopId, [7, 1500]),
@@ -58,7 +60,12 @@ for (const [place, position] of [
   for (const status of [undefined, 'active', 'failed'] as const) {
     for (const order of ['newest', 'oldest'] as const) {
       paged[`subscriptions, ${order}, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
-        listSubscriptions(sql, inDollars(shopId), { status, order, after: position, limit: 51 });
+        listSubscriptions(sql, inDollars(shopId), Date.now(), {
+          status,
+          order,
+          after: position,
+          limit: 51,
+        });
     }
     for (const order of ['highest', 'lowest'] as const) {
       const page = { status, order, after: position && { ...position, value: '10' }, limit: 51 };

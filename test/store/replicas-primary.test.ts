@@ -33,7 +33,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   const urls = () => all.standbys.map(({ url }) => url);
   const plans = () => get(`${all.world.base}/plans`, all.world.key);
   const entitled = (customerId: number) =>
-    all.read(({ entitlements }) => entitlements.of(all.world.shop.id, customerId));
+    all.read(({ entitlements }) => entitlements.of(all.world.shop.id, customerId, Date.now()));
 
   /** How often each standby has looked up a customer's subscriptions. */
   const lookUps = () =>

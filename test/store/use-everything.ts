@@ -99,6 +99,7 @@ import {
   listIntervals,
   listSubscriptionsOfCustomer,
   listSubscriptionsShown,
+  listStatusesAt,
 } from '../../src/store/records/subscriptions.ts';
 import {
   createShop,
@@ -203,7 +204,8 @@ export async function useEverything(store: Store): Promise<void> {
   await send('subscriptions/1001');
   await send('entitlements?customerId=77');
   // By the login of the tables' owner.
-  await new Entitlements(store.write).of(shop.id, 77);
+  await new Entitlements(store.write).of(shop.id, 77, Date.now());
+  await listStatusesAt(store.write, shop.id, [1001], 0);
   await send('metrics/summary');
   await send('plans');
   await service.close();

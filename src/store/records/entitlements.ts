@@ -1,5 +1,6 @@
 import type { PlanType, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Sql, withTimeout, arrayText, isOfStatement } from '../database.ts';
+import { listStatusesAt } from './subscriptions.ts';
 
 export interface EntitlementRow {
   readonly subscriptionId: number;
@@ -14,13 +15,17 @@ export interface EntitlementRow {
 interface FoundRow extends EntitlementRow {
   /** Of its look-up in the statement, from 1. */
   readonly place: number;
+  /** When the status began, epoch milliseconds; null if that is unknown. In the future by minutes at most. */
+  readonly statusSince: number | null;
 }
 
 /** A request's look-up, and the rows found for it. */
 interface Lookup {
   readonly shopId: number;
   readonly customerId: number;
-  readonly rows: EntitlementRow[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly rows: FoundRow[];
   resolve(rows: readonly EntitlementRow[]): void;
   reject(error: unknown): void;
 }
@@ -41,11 +46,11 @@ export class Entitlements {
     this.#sql = sql;
   }
 
-  /** @returns the customer's subscriptions, by id; empty for an unknown customer */
-  of(shopId: number, customerId: number): Promise<readonly EntitlementRow[]> {
+  /** @param now epoch milliseconds @returns the customer's subscriptions, by id; empty for an unknown customer */
+  of(shopId: number, customerId: number, now: number): Promise<readonly EntitlementRow[]> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#sendWaiting());
-      this.#waiting.push({ shopId, customerId, rows: [], resolve, reject });
+      this.#waiting.push({ shopId, customerId, now, rows: [], resolve, reject });
       if (this.#waiting.length === lookupsPerStatement) this.#sendWaiting();
     });
   }
@@ -61,7 +66,11 @@ export class Entitlements {
       for (const row of await listEntitlements(this.#sql, lookups)) {
         (lookups[row.place - 1] as Lookup).rows.push(row);
       }
-      for (const { rows, resolve } of lookups) resolve(rows.toSorted(bySubscription));
+      for (const { rows, resolve, reject, ...asked } of lookups) {
+        const sorted = rows.toSorted(bySubscription);
+        if (sorted.every(({ statusSince }) => (statusSince ?? 0) <= asked.now)) resolve(sorted);
+        else this.#beforeChanges(asked, sorted).then(resolve, reject);
+      }
     } catch (error) {
       // The node of a cluster that has one of the shops may have failed; the other shops are elsewhere.
       const isTriedAlone = lookups.length > 1 && isOfStatement(error);
@@ -70,6 +79,22 @@ export class Entitlements {
         else each.reject(error);
       }
     }
+  }
+
+  /** Rows of which some have a status that begins only later: with the one before. */
+  async #beforeChanges(
+    { shopId, now }: Pick<Lookup, 'shopId' | 'now'>,
+    rows: readonly FoundRow[],
+  ): Promise<EntitlementRow[]> {
+    const early = rows.filter(({ statusSince }) => (statusSince ?? 0) > now);
+    const found = await listStatusesAt(
+      this.#sql.ofShop(shopId),
+      shopId,
+      early.map(({ subscriptionId }) => subscriptionId),
+      now,
+    );
+    const statuses = new Map(found.map(({ id, status }) => [id, status]));
+    return rows.map((row) => ({ ...row, status: statuses.get(row.subscriptionId) ?? row.status }));
   }
 }
 
@@ -94,7 +119,8 @@ function listEntitlements(sql: Sql, lookups: readonly Lookup[]): Promise<FoundRo
   return withTimeout(sql<FoundRow[]>`
     select requested.place, s.subscription_id as "subscriptionId", s.plan_id as "planId",
       p.name as "planName", p.plan_type as "planType", s.status,
-      (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt"
+      (date_part('epoch', s.paid_through_at) * 1000)::bigint as "paidThroughAt",
+      (date_part('epoch', s.status_since) * 1000)::bigint as "statusSince"
     from unnest(${arrayText(shopIds)}::bigint[], ${customerIds}::bigint[])
         with ordinality requested (shop_id, customer_id, place),
       lateral (select * from subscriptions

@@ -24,6 +24,8 @@ import {
   text,
   enumValue,
   byCreation,
+  orderOf,
+  startOf,
 } from './listing.ts';
 
 /** Of a shop, what its subscriptions' prices are rounded by. */
@@ -62,8 +64,11 @@ const shownFields = {
     s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)`),
 };
 
+/** As `statusAt` has it. */
+const statusNow = { status: enumValue('n.status') };
+
 const formsIn = (digits: number) => ({
-  subscription: object(fieldsIn(digits)),
+  subscription: object({ ...fieldsIn(digits), ...statusNow }),
   subscriptionShown: object({ ...fieldsIn(digits), ...shownFields }),
   subscriptionThen: object({
     ...fieldsIn(digits),
@@ -73,7 +78,7 @@ const formsIn = (digits: number) => ({
       case when s.worth_until is not null then s.past_values end, null,
       s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)`),
   }),
-  subscriptionDetail: object({ ...fieldsIn(digits), lineItems: array('l.items') }),
+  subscriptionDetail: object({ ...fieldsIn(digits), ...statusNow, lineItems: array('l.items') }),
   lineItem: lineItemIn(digits),
 });
 
@@ -91,6 +96,18 @@ export const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
     select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
   ) p`;
 
+/**
+ * The status of the subscription `s` at a time, as `n.status`: the last one stored, unless that begins only later, as it
+ * may by minutes, since clocks differ.
+ */
+const statusAt = (sql: Sql | Transaction, now: string) => sql`
+  cross join lateral (
+    select case when s.status_since > ${now} then coalesce((
+      select e.to_status from status_events e
+      where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id and e.at <= ${now}
+      order by e.position desc limit 1), 'active') else s.status end as status
+  ) n`;
+
 /** By when they began, or by what they are worth a month. */
 export type SubscriptionOrder = TimeOrder | 'highest' | 'lowest';
 
@@ -106,31 +123,62 @@ interface Page<Order extends string = SubscriptionOrder> extends SubscriptionPag
   readonly status: SubscriptionStatus | undefined;
 }
 
-/** By when they began, for the API. Costs the same on every page. */
+/** Of a status at a time, by when they began, as part of a statement. Few have one that changes only after it. */
+function ofStatusAt(
+  sql: Sql,
+  shopId: number,
+  now: string,
+  { status, ...page }: Page<TimeOrder>,
+): Query<Record<string, unknown>[]> {
+  const { at, id } = startOf(page.after, page.order);
+  const { than } = orderOf(sql, page.order);
+  const { by } = keyset(sql, directionOf(page.order), ['created_at', 'subscription_id']);
+  return sql`
+    select * from ((
+      select * from subscriptions
+      where shop_id = ${shopId} and (status_since is null or status_since <= ${now})
+        ${byCreation(sql, 'subscription_id', ['status', status], page)}
+    ) union all (
+      select s.* from (
+        select * from subscriptions where shop_id = ${shopId} and status_since > ${now}
+        order by status_since offset 0
+      ) s ${statusAt(sql, now)}
+      where n.status = ${status ?? null} and (s.created_at, s.subscription_id) ${than} (${at}, ${id})
+    )) found
+    order by ${by()} limit ${page.limit}`;
+}
+
+/** By when they began, for the API. Costs the same on every page. @param now epoch milliseconds */
 export function listSubscriptions(
   sql: Sql,
   shop: ShopOfPrices,
+  now: number,
   page: Page<TimeOrder>,
-  form: 'subscription' | 'subscriptionShown' = 'subscription',
 ): Promise<JsonRows> {
-  const { status, ...rest } = page;
+  const at = new Date(now).toISOString();
+  const rows =
+    page.status === undefined
+      ? sql`select * from subscriptions
+          where shop_id = ${shop.id} ${byCreation(sql, 'subscription_id', ['status', undefined], page)}`
+      : ofStatusAt(sql, shop.id, at, page);
   return jsonRowsOf(
     sql,
     sql`
-    select ${sql.unsafe(formsOf(shop)[form])} as json
-    from subscriptions s ${itsPlan(sql, shop.id)}
-    where s.shop_id = ${shop.id} ${byCreation(sql, 'subscription_id', ['status', status], rest)}`,
+    select ${sql.unsafe(formsOf(shop).subscription)} as json
+    from (${rows}) s ${itsPlan(sql, shop.id)} ${statusAt(sql, at)}`,
   );
 }
 
-/** The same for pages, also by value. Costs the same on every page. */
+/** For pages, with the status of the last record, also by value. Costs the same on every page. */
 export function listSubscriptionsShown(
   sql: Sql,
   shop: ShopOfPrices,
   { status, order, ...page }: Page,
 ): Promise<JsonRows> {
   if (!isByValue(order)) {
-    return listSubscriptions(sql, shop, { status, order, ...page }, 'subscriptionShown');
+    const byTime = byCreation(sql, 'subscription_id', ['status', status], { order, ...page });
+    const rows = sql`select * from subscriptions where shop_id = ${shop.id} ${byTime}`;
+    return subscriptionsAsJson(sql, shop, rows);
   }
   const walk = walkByValue(sql, shop.id, { order, ...page }, status && [status]);
   return subscriptionsAsJson(sql, shop, walk);
@@ -285,6 +333,20 @@ export async function countSubscriptions(
   return row?.count ?? 0;
 }
 
+/** The status of each subscription at a time. @param now epoch milliseconds */
+export function listStatusesAt(
+  sql: Sql,
+  shopId: number,
+  subscriptionIds: readonly number[],
+  now: number,
+): Promise<{ readonly id: number; readonly status: SubscriptionStatus }[]> {
+  return withTimeout(sql<{ id: number; status: SubscriptionStatus }[]>`
+    select s.subscription_id as id, n.status
+    from unnest(${arrayText(subscriptionIds)}::bigint[]) requested (id)
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'requested.id')} s
+    ${statusAt(sql, new Date(now).toISOString())}`);
+}
+
 export interface Interval {
   readonly unit: IntervalUnit;
   readonly count: number;
@@ -305,17 +367,18 @@ export async function listIntervals(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** @returns a subscription with its lines, as JSON text */
+/** @param now epoch milliseconds @returns a subscription with its lines, as JSON text */
 export async function findSubscription(
   sql: Sql,
   shop: ShopOfPrices,
   subscriptionId: number,
+  now: number,
 ): Promise<string | undefined> {
   // One statement, so that a concurrent replacement never mixes old and new lines.
   const [found] = await withTimeout(sql<{ json: string }[]>`
     select ${sql.unsafe(formsOf(shop).subscriptionDetail)} as json
     from ${lookup(sql, shop.id, 'subscriptions', 'subscription_id', subscriptionId)} s
-    ${itsPlan(sql, shop.id)}
+    ${itsPlan(sql, shop.id)} ${statusAt(sql, new Date(now).toISOString())}
     cross join lateral (
       select string_agg(json, ',' order by position) as items
       from (
