@@ -7,14 +7,14 @@ import { parseJson } from '../../json.ts';
 export type PlaceSchema = z.ZodObject;
 
 /** Epoch milliseconds, before the year 10000. */
-const time = z
+export const timeSchema = z
   .int()
   .min(0)
   .lt(Date.UTC(10_000, 0, 1));
 const id = z.int().min(1);
 
 /** The place of most lists: a time, then an id. */
-export const positionSchema = z.object({ createdAt: time, id });
+export const positionSchema = z.object({ createdAt: timeSchema, id });
 
 /** A decimal that rows are sorted by. */
 export const valueSchema = z.string().regex(/^\d{1,30}(\.\d{1,12})?$/);
@@ -41,11 +41,11 @@ export function decodePlace<Schema extends PlaceSchema>(
   const place = isOfList ? parseJson(Buffer.from(text, 'base64url').toString('utf8')) : undefined;
   const { data, success } = schema.safeParse(place);
   if (success) return data;
-  throw new ServiceError(
-    'invalid',
-    'This address continues another list, or one with other filters.',
-  );
+  throw wrongPlace();
 }
+
+export const wrongPlace = () =>
+  new ServiceError('invalid', 'This address continues another list, or one with other filters.');
 
 const checksumOf = (identity: string, text: string) =>
   hash('sha256', `${identity} ${text}`, 'base64url').slice(0, 8);

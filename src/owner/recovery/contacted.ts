@@ -13,6 +13,8 @@ const contactPath = '/recovery/contacted';
 /** An open case, with the name of the member who contacted the customer; undefined if none did, or a former member. */
 export interface OpenRow extends OpenCaseRow {
   readonly contact: string | undefined;
+  /** The instant as of which it is listed, epoch milliseconds. */
+  readonly at: number;
 }
 
 /** The form around the rows, whose buttons send it. */

@@ -1,12 +1,12 @@
 import { type Html, html } from '../../http/html.ts';
 import { isoTime } from '../../iso-time.ts';
-import { monthBefore, seenFrom } from '../../metrics/bounds.ts';
+import { day, monthBefore, seenFrom } from '../../metrics/bounds.ts';
 import type { CaseOrder, OpenCaseRow } from '../../metrics/dunning/open-cases.ts';
 import { type ClosedCases, type OpenCases, amountOf, totalOf } from '../../metrics/recovery.ts';
 import { parseDecimal } from '../../money.ts';
 import { listMembers } from '../../store/owners/owners.ts';
 import * as column from '../framework/columns.ts';
-import { valueSchema } from '../framework/cursor.ts';
+import { timeSchema, valueSchema, wrongPlace } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -36,6 +36,25 @@ type OpenVisit = ListVisit<typeof openFilters, CaseOrder>;
 const maxCodes = 12;
 
 const momentOf = ({ view: { period, now } }: OpenVisit) => ({ at: seenFrom(period, now), now });
+
+/**
+ * As of when a page lists what can be expected: of now, as of the first page, since odds change with the time.
+ * @param first as the place of the page before has it
+ * @throws ServiceError invalid, for one that is yet to come, or of more than a day ago
+ */
+function momentOfPage(visit: OpenVisit, order: CaseOrder, first: number | undefined) {
+  const { at, now } = momentOf(visit);
+  const isByOdds = order === 'expected' || order === 'unlikely';
+  if (first === undefined || !isByOdds || at !== now) return { at, now };
+  if (first > now) throw wrongPlace();
+  if (first < now - day) {
+    throw new ServiceError(
+      'invalid',
+      'This list is of more than a day ago. Begin at its first page.',
+    );
+  }
+  return { at: first, now: first };
+}
 
 /** What all cases of the list come to, of those with any code. */
 const openTotal = ({ filters: { code } }: OpenVisit, cases: readonly OpenCases[]) =>
@@ -99,16 +118,18 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
       ),
   },
   orders,
-  place: casePlace.extend({ expected: valueSchema }),
-  placeOf: (row) => ({ ...placeOfCase(row), expected: row.expected }),
+  place: casePlace.extend({ expected: valueSchema, at: timeSchema }),
+  placeOf: (row) => ({ ...placeOfCase(row), expected: row.expected, at: row.at }),
   async read(visit, page) {
     const { code } = visit.filters;
+    const moment = momentOfPage(visit, page.order, page.after?.at);
     const [rows, members] = await Promise.all([
-      figuresOf(visit, (figures) => figures.openCases({ ...momentOf(visit), ...page, code })),
+      figuresOf(visit, (figures) => figures.openCases({ ...moment, ...page, code })),
       listMembers(visit.parts.store.write, visit.shop.id),
     ]);
     const names = new Map(members.map(({ ownerId, name, email }) => [ownerId, name ?? email]));
-    return rows.map((row) => ({ ...row, contact: names.get(row.contactedBy ?? '') }));
+    const { at } = moment;
+    return rows.map((row) => ({ ...row, at, contact: names.get(row.contactedBy ?? '') }));
   },
   summarise: (visit) =>
     figuresOf(visit, async (figures) => {
