@@ -202,8 +202,9 @@ function customersAtRisk(sql: Sql | Transaction, shopId: number, now: number, ri
     leaving: sql`${sessions} ${isVisit(sql, now)} order by created_at desc`,
   };
   return sql`
-    with signs as materialized (${signs[risk]} limit ${maxSigns})
-    select s.customer_id, (select count(*) from signs) = ${maxSigns} as is_cut from signs
+    with found as materialized (${signs[risk]} limit ${maxSigns + 1})
+    select s.customer_id, (select count(*) from found) > ${maxSigns} as is_cut
+    from (select * from found limit ${maxSigns}) signs
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'signs.subscription_id')} s
     where s.created_at <= ${isoTime(now)}
     group by s.customer_id having count(*) >= ${risk === 'skipping' ? minSkips : 1}::int`;
