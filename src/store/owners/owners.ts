@@ -50,7 +50,7 @@ export async function findOwnerByEmail(
 
 export async function findOwner(sql: Sql, ownerId: string): Promise<OwnerAccount | undefined> {
   const [owner] = await withTimeout(sql<OwnerAccount[]>`
-      select owner_id as "ownerId", email, password_hash as "passwordHash"
+      select owner_id as "ownerId", email, name, password_hash as "passwordHash"
       from owners.accounts where owner_id = ${ownerId}`);
   return owner;
 }

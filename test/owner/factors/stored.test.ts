@@ -47,8 +47,14 @@ onEveryDatabase('what is stored of second factors', (open) => {
     // Services beside it, which have the system's time, delete challenges that have expired.
     const at = new Date(systemClock.now());
     const later = new Date(at.getTime() + 60_000);
-    const ownerId = await ensureOwner(write, `${randomUUID()}@example.com`, at);
-    assert.equal((await findOwner(write, ownerId))?.passwordHash, null);
+    const email = `${randomUUID()}@example.com`;
+    const ownerId = await ensureOwner(write, email, at);
+    assert.deepEqual(await findOwner(write, ownerId), {
+      ownerId,
+      email,
+      name: null,
+      passwordHash: null,
+    });
     const passkey = {
       factorId: randomUUID(),
       ownerId,
