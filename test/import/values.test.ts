@@ -279,6 +279,21 @@ onOneDatabase('what subscriptions were worth', (open) => {
     );
   });
 
+  test('of an older record do not count from when a later one was seen', async () => {
+    const shop = await newShop();
+    const valueEvents = [
+      { at: day(1), mrr: '5' },
+      { at: day(13), mrr: '15' },
+    ];
+    await importEach(shop, [
+      priced('20', { updatedAt: day(10) }),
+      priced('25', { updatedAt: day(12) }),
+      // It was changed after its own time.
+      priced('15', { updatedAt: day(5), valueEvents }),
+    ]);
+    assert.deepEqual(await values(shop), [' {"month 1": "5"}', '10 20', '12 25']);
+  });
+
   test('are refused if they do not come to what the lines say, or not in order', async () => {
     const shop = await newShop();
     const refusal = async (over: object) => {

@@ -189,8 +189,10 @@ export function pastWith(known: KnownValue, seen: NewValue): readonly SeenValue[
 export function pastWithOlder(known: KnownValue, seen: NewValue): readonly SeenValue[] | null {
   const entries = entriesOf(known);
   const later = entries.filter(({ at }) => at > seen.at);
-  if (later.length === 0 || later.some(({ isStated }) => isStated)) return known.past;
-  return write([...withStated(entries, seen), ...later], known.exports, known.ownTime);
+  const [next] = later;
+  if (!next || later.some(({ isStated }) => isStated)) return known.past;
+  const earlier = withStated(entries, seen).filter(({ at }) => at < next.at);
+  return write([...earlier, ...later], known.exports, known.ownTime);
 }
 
 /** The same for a sighting, whose value is written as a known one before or after it, if that is the same. */
