@@ -1,6 +1,6 @@
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { intervalWords } from '../fields.ts';
-import { type Interval, periodOfName, wordsOf } from './names.ts';
+import { type Interval, isMultiple, periodOfName, wordsOf } from './names.ts';
 
 /** What a word in a file means as a status. */
 export interface Meaning<Status> {
@@ -201,22 +201,12 @@ const numberWords: Readonly<Record<string, number>> = Object.fromEntries(
   ].flatMap((words, index) => words.split(' ').map((word) => [word, index + 1] as const)),
 );
 
-/** Texts that mean a number of the unit, as in "12 mois", "2-Jahresvertrag" and "Two year". */
+/** Texts that mean one unit, and have no other word of it. */
 const unitPatterns: readonly (readonly [pattern: RegExp, interval: Interval])[] = [
-  [/^(?:fortnight(?:ly)?|bi ?weekly|14 ?tagig|quincenal|quinzenal)$/, { unit: 'week', count: 2 }],
-  [
-    /^(?:bi ?monthly|bimestral|bimestrale|bimestriel(?:le)?|zweimonatlich)$/,
-    { unit: 'month', count: 2 },
-  ],
   [
     /^(?:month to month|m2m|rolling|mes a mes|mois par mois|mese per mese|mensal|mensual|mensile|mensuel(?:le)?)$/,
     { unit: 'month', count: 1 },
   ],
-  [
-    /^(?:bi ?annual(?:ly)?|semi ?annual(?:ly)?|half ?yearly|halbjahrlich|semestral|semestrale|semestriel(?:le)?|halfjaarlijks)$/,
-    { unit: 'month', count: 6 },
-  ],
-  [/^(?:biennial(?:ly)?|bienal|biennale|tweejaarlijks)$/, { unit: 'year', count: 2 }],
   [/^(?:yr|yrs|y)$/, { unit: 'year', count: 1 }],
   [/^(?:mo|mos|mth|m)$/, { unit: 'month', count: 1 }],
 ];
@@ -232,6 +222,7 @@ export function intervalOf(text: string): Interval | undefined {
     /^(?:every|alle|tous les|toutes les|cada|ogni|elke|per|pro|por|a) /,
     '',
   );
+  if (isMultiple.test(bare)) return periodOfName(bare);
   const match =
     /^(?:(\d{1,4}|\p{L}+) )?(?:x )?(\p{L}{1,20})(?: (?:contract|vertrag|plan|abo|billing|contrato|contrat|contratto))?$/u.exec(
       bare.replace(/^(\d+)(?=\p{L})/u, '$1 '),
@@ -241,12 +232,13 @@ export function intervalOf(text: string): Interval | undefined {
   const count = number === undefined ? 1 : (numberWords[number] ?? Number(number));
   const unit = periodOfName(word);
   // "monthly revenue" is no interval: its second word is not one.
-  if (!unit || !Number.isInteger(count) || !isUnit.test(word)) return undefined;
+  if (!unit || !Number.isInteger(count) || !(isUnit.test(word) || isMultiple.test(word)))
+    return undefined;
   return { unit: unit.unit, count: unit.count * count };
 }
 
 const isUnit =
-  /^(?:days?|tage?|taglich|dias?|diari[oa]|jours?|giorn[oi]|dag(?:en|elijks)?|daily|weeks?|weekly|wochen?|wochentlich|semanas?|semanal|semaines?|hebdomadaire|settiman[ae]|settimanale|weken|wekelijks|months?|monthly|monate?n?|monatlich|mes(?:es)?|mensual|mensal|mensile|mensuel(?:le)?|mois|mes[ei]|maand(?:en|elijks)?|quarters?|quarterly|quartal|vierteljahr|vierteljahrlich|trimestr\w+|kwartaal|years?|yearly|annual|annually|annuel(?:le)?|annuale|anual|jahre?n?|jahrlich|jahresvertrag|anos?|ann[oi]|ans?|annees?|jaar|jaarlijks)$/;
+  /^(?:days?|tage?|taglich|dias?|diari[oa]|jours?|giorn[oi]|dag(?:en|elijks)?|daily|weeks?|weekly|wochen?|wochentlich|semanas?|semanal|semaines?|hebdomadaire|settiman[ae]|settimanale|weken|wekelijks|months?|monthly|monate?n?|monatlich|mes(?:es)?|mensual|mensal|mensile|mensuel(?:le)?|mois|mes[ei]|maand(?:en|elijks)?|years?|yearly|annual|annually|annuel(?:le)?|annuale|anual|jahre?n?|jahrlich|jahresvertrag|anos?|ann[oi]|ans?|annees?|jaar|jaarlijks)$/;
 
 /** Texts that stand for an empty value. */
 const blanks = new Set(

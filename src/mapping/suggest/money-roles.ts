@@ -3,7 +3,7 @@ import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
 import { type Answers, type RoleContext, chosenColumn, useOf } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { intervalOf } from './meanings.ts';
-import { type Interval, isNamed, periodOfName } from './names.ts';
+import { type Interval, doubtOfPeriod, isNamed, periodOfName } from './names.ts';
 
 /** The column of the price that is charged each interval. */
 export interface PriceRole {
@@ -118,6 +118,7 @@ export function findPrice(columns: readonly Column[], context: RoleContext): Pri
       (isAverage &&
         'the name speaks of an average or of one payment; is it the price of an interval?') ||
       (guess.isAmbiguous && !answers.has('separator') && 'the separator may be a decimal one') ||
+      doubtOfPeriod(column.name) ||
       (!chosen &&
         (doubtOfName(column) ??
           (discount && `"${discount.name}" takes nothing off "${column.name}"`) ??

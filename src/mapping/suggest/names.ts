@@ -167,7 +167,7 @@ const shortOnly = new Set(
   list(`state left lost name names mail fine plan user item last rate level abos card risk reason term
     fuga art live still opt stop stops quit quits gone ship seen days fees bill cost costo quota valor since active aktiv extra first seat seats number
     code date desde debut month months monat monate mois meses mesi year ende ends ended naam nome
-    auto renew count late growth call calls data score length late sinds start spend total parti product
+    auto renew count late night growth call calls data score length late sinds start spend total parti product
     contract subscription account member client order so paid due num max min dues company business school merchant payments event events
     first term trial prova proef`),
 );
@@ -204,23 +204,52 @@ export function entityOfIds(ids: readonly string[]): Entity {
   return found?.[1] ?? 'bare';
 }
 
-/** A billing or tenure unit in a column's name. */
-const periodNames: readonly (readonly [pattern: RegExp, unit: string, count: number])[] = [
-  [/quarter|quartal|vierteljahr|trimestr|kwartaal/, 'month', 3],
-  [/halbjahr|semestr|half year|semi ?annual/, 'month', 6],
+/** Words for several units, in names and as values; the first that is found decides. */
+const multiples = [
+  ['fortnight|bi ?week|14 ?tag(?:ig|lich)|quincen|quinzen|zweiwoch|tweeweke', 'week', 2],
+  ['bi ?month|bimestr|zweimonat|tweemaand', 'month', 2],
+  ['cuatrimestr|quadrimestr', 'month', 4],
+  ['quarter|quartal|vierteljahr|trimestr|kwartaal', 'month', 3],
+  ['bi ?ann?u[ae]l|semi ?annual|half ?year|halbjahr|semestr|halfjaar', 'month', 6],
+  ['bien+i?al|bisann?u|zweijahr|tweejaar', 'year', 2],
+] as const;
+
+const singles = [
   [
-    /\b(?:mos?|mths?|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand|miesi/,
+    String.raw`\b(?:mos?|mths?|mrr|mtl|mes|mese)\b|month|monat|mensu|mensal|mensil|meses|\bmesi\b|mois|maand|miesi`,
     'month',
     1,
   ],
   [
-    /\b(?:yrs?|arr|acv)\b|year|annual|annuel|jahr|jaehrlich|anual|\banos?\b|\banni\b|jaar|\bans?\b/,
+    String.raw`\b(?:yrs?|arr|acv)\b|year|annual|annuel|jahr|jaehrlich|anual|\banos?\b|\banni\b|jaar|\bans?\b`,
     'year',
     1,
   ],
-  [/week|\bwks?\b|woche|semana|semaine|weken|hebdo|settiman/, 'week', 1],
-  [/\bdays?\b|daily|\btage?n?\b|taglich|\bdias?\b|\bjours?\b|giorn|dagen|dagelijks/, 'day', 1],
-];
+  [String.raw`week|\bwks?\b|woche|semana|semaine|weken|hebdo|settiman`, 'week', 1],
+  [
+    String.raw`\bdays?\b|daily|\btage?n?\b|taglich|\bdias?\b|\bjours?\b|giorn|dagen|dagelijks`,
+    'day',
+    1,
+  ],
+] as const;
+
+const periods = [...multiples, ...singles].map(([words, unit, count]) => ({
+  pattern: new RegExp(words),
+  /** A number before the word, as in "6 months". */
+  counted: new RegExp(String.raw`(?<![\p{L}\d])([1-9]\d{0,2}) (?:${words})`, 'u'),
+  unit,
+  count,
+}));
+
+/** Whether a text is one of the words for several units, and no other. */
+export const isMultiple = new RegExp(
+  String.raw`^(?:${multiples.map(([words]) => words).join('|')})\p{L}*$`,
+  'u',
+);
+/** No interval that an import has, or one of several. */
+const unreadable = /semi ?month|bimens|tri ?(?:month|week)|bisettim|\bother\b|\btwice\b/;
+/** "Bi-" is every two of a unit, or two in one. */
+const ambiguous = /\bbi ?(?:week|month|ann?u)/;
 
 export const periodUnits = ['day', 'week', 'month', 'year'] as const;
 
@@ -231,6 +260,21 @@ export interface Interval {
 
 /** The period that a column's name speaks of, such as a month for "MonthlyCharges". */
 export function periodOfName(words: string): Interval | undefined {
-  const found = periodNames.find(([pattern]) => pattern.test(words));
-  return found && { unit: found[1] as Interval['unit'], count: found[2] };
+  const spaced = words.replaceAll(/(\d)(?=\p{L})/gu, '$1 ');
+  const found = periods.find(({ pattern }) => pattern.test(spaced));
+  if (!found || unreadable.test(words)) return undefined;
+  const number = Number(found.counted.exec(spaced)?.[1] ?? 1);
+  return { unit: found.unit, count: found.count * number };
+}
+
+/** "a month", or "every 2 months". */
+export function everyOf({ unit, count }: Interval): string {
+  return count === 1 ? `a ${unit}` : `every ${count} ${unit}s`;
+}
+
+/** What a person should check of a word that has two meanings. */
+export function doubtOfPeriod(text: string): string | undefined {
+  const words = wordsOf(text);
+  const period = ambiguous.test(words) ? periodOfName(words) : undefined;
+  return period && `"${text}" is read as ${everyOf(period)}; it may also mean another interval`;
 }

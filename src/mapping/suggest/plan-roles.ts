@@ -3,7 +3,14 @@ import { type Answers, byColumn, chosenColumn, chosenInterval } from './answers.
 import { type Column, bestOf } from './table.ts';
 import { isSubscriptionIds } from './id-roles.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
-import { type Interval, periodOfName, periodUnits, wordsOf } from './names.ts';
+import {
+  type Interval,
+  doubtOfPeriod,
+  everyOf,
+  periodOfName,
+  periodUnits,
+  wordsOf,
+} from './names.ts';
 import { type PriceRole, chosenShare } from './money-roles.ts';
 
 /** The columns that name the plan: its id, if there is one, and its name. */
@@ -100,7 +107,7 @@ export function findInterval(
   const period = isByColumn ? undefined : price?.period;
   if (price && period) {
     const others = words && !words.is('commitment') && isDifferent(words, period);
-    const doubt = `"${price.column.name}" is read as an amount a ${period.unit}, whatever "${words?.name}" says`;
+    const doubt = `"${price.column.name}" is read as an amount ${everyOf(period)}, whatever "${words?.name}" says`;
     return { kind: 'constant', columns: [], interval: period, ...(others && { doubt }) };
   }
   if (words && (isByColumn || !words.is('commitment'))) {
@@ -109,7 +116,7 @@ export function findInterval(
     const isPartial = known.length < words.values.length;
     const doubt = isPartial
       ? `rows whose "${words.name}" is no interval that is known are refused`
-      : undefined;
+      : known.map(doubtOfPeriod).find((each) => each !== undefined);
     const count = isPair
       ? bestOf(columns, (column) => countScore(column, words))?.found
       : undefined;

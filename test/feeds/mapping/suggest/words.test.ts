@@ -35,6 +35,43 @@ test('reads how often a price is charged from the names of plans, and marks the 
   assert.match(partly.doubts.join(), /each month is a guess/);
 });
 
+test('reads the interval in the name of a price as the same word in a column of intervals', async () => {
+  for (const [word, amount, mrr, isAsked] of [
+    ['biweekly', '12.00', 26.07, true],
+    ['bi_weekly', '12.00', 26.07, true],
+    ['fortnightly', '12.00', 26.07, false],
+    ['bimonthly', '60.00', 30, true],
+    ['bimestriel', '60.00', 30, false],
+    ['biannual', '60.00', 10, true],
+    ['semiannual', '60.00', 10, false],
+    ['halfyearly', '60.00', 10, false],
+    ['Halbjahr', '60.00', 10, false],
+    ['halfjaarlijks', '60.00', 10, false],
+    ['quarterly', '60.00', 20, false],
+    ['cuatrimestral', '60.00', 15, false],
+    ['biennial', '60.00', 2.5, false],
+    ['6_months', '60.00', 10, true],
+    ['4-week', '12.00', 13.04, true],
+  ] as const) {
+    const named = await suggest(`customer,${word}_price,created,status`, [
+      `C1,${amount},${since},active`,
+    ]);
+    const valued = await suggest('customer,interval,price,created,status', [
+      `C1,${word},${amount},${since},active`,
+    ]);
+    assert.deepEqual([named.mrr, valued.mrr], [mrr, mrr], word);
+    assert.equal(named.doubts.length > 0, isAsked, word);
+    const isAmbiguous = word.startsWith('bi') && isAsked;
+    assert.equal(valued.doubts.join().includes('may also mean'), isAmbiguous, word);
+  }
+  for (const word of ['semimonthly', 'bimensuel', 'every other week']) {
+    const { doubts } = await suggest(`customer,${word} price,created,status`, [
+      `C1,12.00,${since},active`,
+    ]);
+    assert.match(doubts.join(), /each month is a guess/, word);
+  }
+});
+
 test('reads a count beside its unit, whatever they are called', async () => {
   const header = 'customer,billing_period,billing_period_unit,price,created,status';
   const { mrr } = await suggest(header, [
