@@ -113,7 +113,7 @@ const stems = {
   notEnded:
     list(`period trial billing month paid card pause paused resume resumed reactivated returned refund refunded
     ship shipped shipping deliver delivered delivery order ordered invoice invoiced payment login seen visit visited
-    contact contacted email mail purchase purchased converted upgraded downgraded verified confirmed reminder discount coupon newsletter opt consent birth last updated modified`),
+    contact contacted email mail purchase purchased converted upgraded downgraded verified confirmed reminder discount coupon promo commitment newsletter opt consent birth last updated modified`),
   next: list(`next renewal renews nachste naechste prochain prochaine proxima proximo prossima prossimo
     volgende verlangerung renouvellement renovacion rinnovo`),
   notStart:
@@ -171,6 +171,9 @@ const shortOnly = new Set(
     contract subscription account member client order so paid due num max min dues company business school merchant payments event events
     first term trial prova proef`),
 );
+
+/** A column of what was before, not of what is. */
+export const isFormer = /\b(?:previous|prev|prior|former|old)\b/;
 
 const aroundIds = new Set(
   list(

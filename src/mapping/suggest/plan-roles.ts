@@ -7,6 +7,7 @@ import {
   type Interval,
   doubtOfPeriod,
   everyOf,
+  isFormer,
   periodOfName,
   periodUnits,
   wordsOf,
@@ -64,7 +65,7 @@ function isNoName(text: string): boolean {
 /** @param isId whether it is to be the plan's id rather than its name */
 function planScore(column: Column, isId: boolean): number {
   if (!column.is('plan') || column.is('contact') || column.is('customer')) return 0;
-  if (isSubscriptionIds(column)) return 0;
+  if (isSubscriptionIds(column) || isFormer.test(column.words)) return 0;
   if (column.is('notPlan') !== isId) return 0;
   const texts = column.values;
   // "Plan" alone may have numbers.

@@ -1,4 +1,5 @@
 import { type Answers, chosenColumn, chosenMeaning } from './answers.ts';
+import { isFormer } from './names.ts';
 import { type Column, bestOf } from './table.ts';
 import {
   type StatusMeaning,
@@ -53,8 +54,10 @@ export function findStatus(columns: readonly Column[], answers: Answers): Status
 function scoreOf(column: Column): number {
   const texts = column.values;
   const isNamed = column.is('status') || column.is('churn') || column.is('active');
-  const penalty = (column.is('otherStatus') ? 40 : 0) + (texts.length === 1 ? 15 : 0);
+  const isOther = column.is('otherStatus') || isFormer.test(column.words);
+  const penalty = (isOther ? 40 : 0) + (texts.length === 1 ? 15 : 0);
   if (column.isFlag) {
+    if (isBooked.test(column.words)) return 0;
     const points = column.is('churn')
       ? 90
       : column.is('active')
@@ -72,6 +75,9 @@ function scoreOf(column: Column): number {
   // One word of a status that is understood is better than none.
   return column.is('status') && understood.length > 0 ? 45 - penalty : 0;
 }
+
+/** A flag of what is still to come: "cancel_at_period_end", "cancellation_requested". */
+const isBooked = /\b(?:at|will|to|pending|scheduled|requested)\b/;
 
 /** A flag such as "Subscriber", of a list that also has those who no longer are. */
 const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mitglied)$/;

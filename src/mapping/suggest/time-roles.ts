@@ -26,7 +26,8 @@ const namedShare = 0.5;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
 
 function isNamedEnd({ column }: TimeRole): boolean {
-  const others = /\b(?:period|billing|month|paid|card|schedule)\b/;
+  const others =
+    /\b(?:period|billing|month|paid|card|schedule|pause|paused|promo|discount|coupon|commitment)\b/;
   const isOther = column.is('next') || column.is('trial') || others.test(column.words);
   return column.is('ended') && !isOther;
 }

@@ -107,6 +107,37 @@ test('tells a request to cancel from the end, and a booked end from one that has
   );
 });
 
+test('takes no booked cancellation for the status, no former value for the present one', async () => {
+  for (const name of ['cancel_at_period_end', 'will_cancel', 'cancellation_requested']) {
+    const { statuses, doubts } = await suggest([
+      `id,customer_id,start_date,monthly_price,${name}`,
+      `s1,k1,${since},9.50,true`,
+      `s2,k2,${since},9.50,false`,
+    ]);
+    assert.deepEqual(statuses, { active: 2 }, name);
+    assert.match(doubts, /no column says which subscriptions were cancelled/, name);
+  }
+  const { fields, use } = await suggest([
+    'id,customer_id,start_date,monthly_price,previous_status,status,previous_plan,plan',
+    `s1,k1,${since},9.50,paused,active,Gold,Basic`,
+    `s2,k2,${since},9.50,active,cancelled,Basic,Gold`,
+  ]);
+  assert.equal(fields['status']?.column, 'status');
+  assert.deepEqual([use['previous_plan']?.role, use['plan']?.role], [undefined, 'plan.id']);
+});
+
+test('takes no end of a pause, a discount or a commitment for the end', async () => {
+  for (const name of ['pause_end_date', 'paused_until', 'promo_end', 'commitment_end']) {
+    const { statuses, doubts } = await suggest([
+      `id,customer_id,start_date,monthly_price,${name}`,
+      `s1,k1,${since},9.50,2026-06-16`,
+      `s2,k2,${since},9.50,`,
+    ]);
+    assert.deepEqual(statuses, { active: 2 }, name);
+    assert.match(doubts, /no column says which subscriptions were cancelled/, name);
+  }
+});
+
 test('marks a status that the dates contradict', async () => {
   const { doubts, end } = await suggest([
     'id,customer_id,status,start_date,price,end_date',
