@@ -6,9 +6,10 @@ import { type Summary, exampleFigures } from '../../metrics/figures.ts';
 import type { Movements } from '../../metrics/movements.ts';
 import { englishReader } from '../ui/formats.ts';
 import { viewOf } from '../view/view.ts';
+import type { ShopVisit } from '../pages.ts';
 import { wordsOf } from './changes.ts';
 import type { Judged } from './dashboard.ts';
-import { textOf, verdictOf } from './verdict.ts';
+import { textOf, verdict, verdictOf } from './verdict.ts';
 
 const words = wordsOf({ ...englishReader, shop: { currency: 'USD' } });
 
@@ -49,14 +50,16 @@ const sideOf = ({
 
 const days30 = viewOf(new URLSearchParams(), Date.parse(usual.generatedAt));
 
-function judge(now: Side, before: Side = {}, over: Partial<Judged> = {}) {
+function judgedOf(now: Side, before: Side = {}, over: Partial<Judged> = {}): Judged {
   const [figures, earlier] = [sideOf(now), sideOf(before)];
   const { view = days30, firstDay = 0 } = over;
   const isCompared = firstDay <= view.before.from;
   const found = isCompared ? driverOf(figures.movements, earlier.movements) : undefined;
   const driver = found && { ...over.driver, ...found };
-  return verdictOf({ ...figures, earlier, view, firstDay, driver }, words);
+  return { ...figures, earlier, view, firstDay, driver };
 }
+
+const judge = (...parts: Parameters<typeof judgedOf>) => verdictOf(judgedOf(...parts), words);
 
 const say = (...parts: Parameters<typeof judge>) =>
   judge(...parts)
@@ -249,4 +252,15 @@ test('leads to the rows of what it says', () => {
   // Movements are not listed for a segment.
   const view = { ...days30, segment: {} };
   assert.deepEqual(rowsOf({ view })[1], ['/subscriptions', { figure: 'new' }]);
+});
+
+test('shows the whole of a sentence that leads nowhere, as in a segment', () => {
+  const ended = { opening: 18_420, new: 4200, cancelled: 4200, expired: 2400, closing: 16_020 };
+  const judged = judgedOf({ moved: ended }, { moved: { ...steady, expired: 400, resumed: 400 } });
+  const visit = { ...englishReader, shop: { id: 1, currency: 'USD' } } as ShopVisit;
+  const view = { ...days30, segment: { plan: 18 } };
+  assert.equal(
+    String(verdict(visit, { ...judged, view })).trim(),
+    '<strong>Worse: MRR down $2,400 (13%).</strong> Most of it: $2,000 more lost to planned ends (+500%). No rate changed beyond chance.',
+  );
 });

@@ -205,7 +205,8 @@ export const textOf = ({ lead = '', text, rest = '' }: Sentence) => `${lead} ${t
 export const verdict = (visit: ShopVisit, judged: Judged): Html =>
   html`${verdictOf(judged, wordsOf(visit)).map((each, index) => {
     const { lead, text, rest, rows } = each;
-    if (!rows) return index === 0 ? html`<strong>${textOf(each)}</strong> ` : html`${text} `;
+    if (!rows)
+      return index === 0 ? html`<strong>${textOf(each)}</strong> ` : html`${textOf(each)} `;
     const path = viewPath(shopPath(visit.shop, rows.rows), judged.view, rows.filter);
     return html`${lead} <a href="${path}">${text}</a>${rest} `;
   })}`;
