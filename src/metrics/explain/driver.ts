@@ -27,7 +27,7 @@ const most = 0.5;
 export const leastChange = 0.01;
 
 /** Whether a change of MRR is worth explaining. */
-export const isChanged = ({ opening, closing }: Movements) =>
+export const isChanged = ({ opening, closing }: Pick<Movements, 'opening' | 'closing'>) =>
   Math.abs(closing - opening) > leastChange * opening;
 
 /**

@@ -98,7 +98,10 @@ export async function readJudged<More>(
         readCounted(source, shop, period, now),
         readMovements(source, shop, period),
         readCounted(source, shop, before, now),
-        firstDay <= before.from ? readMovements(source, shop, before) : undefined,
+        // The changes of one period do not explain that of a year.
+        firstDay <= before.from && view.comparison === 'before'
+          ? readMovements(source, shop, before)
+          : undefined,
         readMore(source, firstDay),
       ]),
     ),

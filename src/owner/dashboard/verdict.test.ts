@@ -53,7 +53,7 @@ const days30 = viewOf(new URLSearchParams(), Date.parse(usual.generatedAt));
 function judgedOf(now: Side, before: Side = {}, over: Partial<Judged> = {}): Judged {
   const [figures, earlier] = [sideOf(now), sideOf(before)];
   const { view = days30, firstDay = 0 } = over;
-  const isCompared = firstDay <= view.before.from;
+  const isCompared = firstDay <= view.before.from && view.comparison === 'before';
   const found = isCompared ? driverOf(figures.movements, earlier.movements) : undefined;
   const driver = found && { ...over.driver, ...found };
   return { ...figures, earlier, view, firstDay, driver };
@@ -184,6 +184,12 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
 ];
 
+const yearly = viewOf(new URLSearchParams('compare=year'), Date.parse(usual.generatedAt));
+const yearBefore: Side = {
+  moved: { opening: 6000, new: 650, cancelled: 650, closing: 6000 },
+  summary: { mrr: 6000, churnRate30d: 0.1 },
+};
+
 for (const [title, said, now, before, over] of cases) {
   test(`answers for ${title}`, () => {
     assert.equal(say(now, before, over), said);
@@ -262,5 +268,29 @@ test('shows the whole of a sentence that leads nowhere, as in a segment', () => 
   assert.equal(
     String(verdict(visit, { ...judged, view })).trim(),
     '<strong>Worse: MRR down $2,400 (13%).</strong> Most of it: $2,000 more lost to planned ends (+500%). No rate changed beyond chance.',
+  );
+});
+
+test('compares with the end of the same period a year before, as the cards do', () => {
+  const shrunk = { opening: 18_420, new: 2200, cancelled: 2440, closing: 18_180 };
+  const now = { moved: shrunk, summary: { churnRate30d: 0.06 } };
+  assert.equal(
+    say(now, yearBefore, { view: yearly }),
+    'Better: MRR up $12,180 in a year (203%). In this period: $2,440 lost to cancellations, $2,200 from new subscriptions. Churn rate fell from 10% to 6%.',
+  );
+  const [smaller, same, none] = [19_000, 18_180, 0].map((mrr) =>
+    say({ moved: shrunk }, { summary: { mrr } }, { view: yearly }).replace(/ In this .*/, ''),
+  );
+  assert.equal(smaller, 'Worse: MRR down $820 in a year (4.3%).');
+  assert.equal(same, 'About the same: MRR $18,180.');
+  assert.equal(none, 'Better: MRR up $18,180 in a year, from nothing.');
+  assert.match(
+    say({ moved: unmoved }, yearBefore, { view: yearly }),
+    /^Better: .* In this period: nothing came or left\. /,
+  );
+  // What the data begins after is not compared.
+  assert.match(
+    say(now, yearBefore, { view: yearly, firstDay: yearly.before.until + 1 }),
+    /^MRR is \$18,180\. In this period: .* There is no earlier data to compare with\.$/,
   );
 });

@@ -6,7 +6,7 @@ import { minCases, significanceOfShares } from '../../metrics/significance.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { gapIn, viewPath } from '../view/view.ts';
+import { type View, gapIn, viewPath } from '../view/view.ts';
 import { type Words, changeOf, shareOf, wordsOf } from './changes.ts';
 import type { Counted, Judged } from './dashboard.ts';
 
@@ -67,23 +67,30 @@ const shareNames: Partial<Record<Figure['field'], string>> = {
 /** What the answer says, in this order. docs/decisions/0021-figures.md */
 const rules: readonly Rule[] = [
   {
-    explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start. A change of up to ${leastChange * 100}% is “about the same”.`,
-    say({ movements, view, firstDay }, words) {
-      const { opening, closing } = movements;
+    explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start, or against the end of the same period a year before, if that is compared with. A change of up to ${leastChange * 100}% is “about the same”.`,
+    say({ movements, earlier, view, firstDay }, words) {
+      const { closing } = movements;
+      const [start, opening, span] = isOfYear(view)
+        ? [view.before.until, earlier.summary.mrr, ' in a year']
+        : [view.period.from, movements.opening, ''];
       const growth = closing - opening;
-      if (gapIn(view.period, firstDay)) return { text: `MRR is ${words.about(closing)}.` };
+      if (firstDay > start) return { text: `MRR is ${words.about(closing)}.` };
       if (growth === 0) return { lead: 'About the same:', text: `MRR ${words.about(closing)}.` };
       const change = { kind: 'relative', by: growth / opening } as const;
       const share = opening > 0 ? ` (${words.change(figures.mrr, change)})` : ', from nothing';
       return {
-        lead: !isChanged(movements) ? 'About the same:' : growth > 0 ? 'Better:' : 'Worse:',
-        text: `MRR ${growth > 0 ? 'up' : 'down'} ${words.about(Math.abs(growth))}${share}.`,
+        lead: !isChanged({ opening, closing })
+          ? 'About the same:'
+          : growth > 0
+            ? 'Better:'
+            : 'Worse:',
+        text: `MRR ${growth > 0 ? 'up' : 'down'} ${words.about(Math.abs(growth))}${span}${share}.`,
       };
     },
   },
   {
     explained:
-      'Then what explains at least half of that: the kind of change of MRR that differs most from the period compared with, and by how much; and the plan and the interval that have most of the difference. Where nothing does, or MRR changed as much before, the largest amounts that came and left.',
+      'Then what explains at least half of that: the kind of change of MRR that differs most from the period compared with, and by how much; and the plan and the interval that have most of the difference. Where nothing does, or MRR changed as much before, or a year is compared, the largest amounts that came and left.',
     say: (judged, words) => driverSentence(judged, words) ?? amountsSentence(judged, words),
   },
   {
@@ -92,6 +99,8 @@ const rules: readonly Rule[] = [
     say: othersSentence,
   },
 ];
+
+const isOfYear = ({ comparison }: View) => comparison === 'year';
 
 function driverSentence(judged: Judged, words: Words): Sentence | undefined {
   const { driver, movements, view } = judged;
@@ -133,9 +142,11 @@ function amountsSentence({ movements, view }: Judged, words: Words): Sentence {
   const parts = (isGrowing ? largest : largest.toReversed()).flatMap((name) =>
     movements[name] === 0 ? [] : `${words.about(movements[name])} ${sources[name]}`,
   );
-  if (parts.length === 0) return { text: 'Nothing came or left.' };
+  const lead = isOfYear(view) ? 'In this period:' : '';
+  if (parts.length === 0)
+    return { lead, text: lead ? 'nothing came or left.' : 'Nothing came or left.' };
   const rows = view.segment ? undefined : { name: 'what changed MRR', rows: '/revenue' };
-  return { text: `${parts.join(', ')}.`, rows };
+  return { lead, text: `${parts.join(', ')}.`, rows };
 }
 
 const largestOf = (names: readonly Movement[], values: Movements) =>
