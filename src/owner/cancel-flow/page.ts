@@ -120,7 +120,7 @@ function bestOffer(visit: ShopVisit, flow: Flow): string {
     : found;
 }
 
-function changeOf(visit: ShopVisit, now: Share, before: Share): Html | undefined {
+function changeOf(visit: FiguresVisit, now: Share, before: Share): Html | undefined {
   if (now.of === 0) return undefined;
   if (before.of === 0) return html`nothing to compare with`;
   return showShareChange(visit, before, now, 'higher');

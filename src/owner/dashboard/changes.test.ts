@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowOf } from '../../metrics/facts.ts';
 import { type Summary, toSummary } from '../../metrics/figures.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
 import { englishReader } from '../ui/formats.ts';
 import { type Change, type Compared, changeOf, showValue, wordsOf } from './changes.ts';
 import { viewOf } from '../view/view.ts';
@@ -171,4 +172,20 @@ test('writes changes with one decimal at most, and rates of few cases as fractio
       undefinedFigures: new Set(),
     });
   assert.deepEqual([12, 1200].map(show), ['2 of 12', '16.7%']);
+});
+
+test('has no better or worse in a segment by what became of its subscriptions', () => {
+  const found = ['status=active', 'age=0-1', 'plan=18'].map((text) => {
+    const of = parseSegment(new URLSearchParams(text));
+    const view = viewOf(new URLSearchParams(), Date.parse('2026-11-20T12:00:00Z'), of);
+    return change('mrr', { mrr: 200 }, { mrr: 250 }, { view });
+  });
+  assert.deepEqual(
+    found.map((each) => [each?.by, each?.judgement]),
+    [
+      [0.25, undefined],
+      [0.25, undefined],
+      [0.25, 'better'],
+    ],
+  );
 });

@@ -4,11 +4,11 @@ import {
   significanceOfCounts,
   significanceOfShares,
 } from '../../metrics/significance.ts';
-import { gapIn, dataBegins } from '../view/view.ts';
+import { type View, gapIn, dataBegins } from '../view/view.ts';
 import type { Counted, Judged } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { FiguresVisit } from '../framework/page.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import {
   type ReaderOf,
@@ -68,8 +68,13 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
     kind: isRelative ? 'relative' : 'absolute',
     by: isRelative ? (to - from) / from : to - from,
     ...judgeFigure(figure, compared, to - from),
+    ...(!canJudge(view) && { judgement: undefined }),
   };
 }
+
+/** A segment by what its subscriptions have become changed because of that: no change of it is better or worse. */
+export const canJudge = ({ segment }: Pick<View, 'segment'>) =>
+  segment?.status === undefined && segment?.age === undefined;
 
 /** A figure as a share of its basis; 0 of 0 if there is nothing to divide by. */
 export function shareOf({ field, format, basis }: Figure, { summary, bases }: Counted): Share {
@@ -155,13 +160,17 @@ export function wordsOf(visit: ReaderOf) {
 
 /** How a rate has changed, in points, and what it was before, within a sentence. */
 export function showShareChange(
-  visit: ShopVisit,
+  visit: FiguresVisit,
   before: Share,
   now: Share,
   betterWhen: Figure['betterWhen'],
 ): Html {
   const by = now.share - before.share;
-  const judged = judge(by, betterWhen, significanceOfShares(before, now));
+  const judged = judge(
+    by,
+    canJudge(visit.view) ? betterWhen : undefined,
+    significanceOfShares(before, now),
+  );
   const change = {
     from: before.share,
     fromOf: before.of,

@@ -4,6 +4,7 @@ import { driverOf } from '../../metrics/explain/driver.ts';
 import { movements } from '../../metrics/facts.ts';
 import { type Summary, exampleFigures } from '../../metrics/figures.ts';
 import type { Movements } from '../../metrics/movements.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
 import { englishReader } from '../ui/formats.ts';
 import { viewOf } from '../view/view.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -293,4 +294,18 @@ test('compares with the end of the same period a year before, as the cards do', 
     say(now, yearBefore, { view: yearly, firstDay: yearly.before.until + 1 }),
     /^MRR is \$18,180\. In this period: .* There is no earlier data to compare with\.$/,
   );
+});
+
+test('does not judge a segment by what became of its subscriptions', () => {
+  const gone = { opening: 356, cancelled: 356, closing: 0 };
+  const judged = (text: string) => {
+    const of = parseSegment(new URLSearchParams(text));
+    const view = viewOf(new URLSearchParams(), Date.parse(usual.generatedAt), of);
+    return say({ moved: gone }, {}, { view });
+  };
+  const why = 'Not judged: today’s status or age decides what such a segment gained and lost.';
+  for (const text of ['status=paused', 'age=12-', 'plan=18&status=active']) {
+    assert.equal(judged(text), `MRR is $0.00. ${why}`, text);
+  }
+  assert.match(judged('plan=18'), /^Worse: MRR down \$356 \(100%\)\./);
 });

@@ -7,7 +7,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { type View, gapIn, viewPath } from '../view/view.ts';
-import { type Words, changeOf, shareOf, wordsOf } from './changes.ts';
+import { type Words, canJudge, changeOf, shareOf, wordsOf } from './changes.ts';
 import type { Counted, Judged } from './dashboard.ts';
 
 /** A sentence of the answer. */
@@ -67,7 +67,7 @@ const shareNames: Partial<Record<Figure['field'], string>> = {
 /** What the answer says, in this order. docs/decisions/0021-figures.md */
 const rules: readonly Rule[] = [
   {
-    explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start, or against the end of the same period a year before, if that is compared with. A change of up to ${leastChange * 100}% is “about the same”.`,
+    explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start, or against the end of the same period a year before, if that is compared with. A change of up to ${leastChange * 100}% is “about the same”. A segment by status or age is not judged: its subscriptions are chosen by how they are now.`,
     say({ movements, earlier, view, firstDay }, words) {
       const { closing } = movements;
       const [start, opening, span] = isOfYear(view)
@@ -206,6 +206,14 @@ const threshold = `Numbers and rates vary by chance. A change of one counts if c
 
 /** One to three sentences on a period, none of which is a guess. */
 export function verdictOf(judged: Judged, words: Words): Sentence[] {
+  if (!canJudge(judged.view)) {
+    return [
+      { text: `MRR is ${words.about(judged.movements.closing)}.` },
+      {
+        text: 'Not judged: today’s status or age decides what such a segment gained and lost.',
+      },
+    ];
+  }
   return rules.flatMap(({ say }) => say(judged, words) ?? []);
 }
 
