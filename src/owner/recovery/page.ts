@@ -1,6 +1,7 @@
 import { html } from '../../http/html.ts';
 import { minRated } from '../../metrics/significance.ts';
 import { amountOf, totalOf } from '../../metrics/recovery.ts';
+import { showShareChange } from '../dashboard/changes.ts';
 import { emptySubject } from '../framework/empty.ts';
 import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 import { shopPath } from '../site.ts';
@@ -88,7 +89,7 @@ function answer(
         ? `No failed payment was recovered or lost ${when}.`
         : html`<a href="${closedPath}">${formatRate(visit, rate)}</a>
             ${rate.of < minRated ? 'payments' : 'of those'} closed ${when} were
-            recovered${rateBefore && rateBefore.of > 0 ? html`; ${formatRate(visit, rateBefore)} ${view.comparison === 'year' ? 'a year earlier' : 'in the period before'}` : ''}.`
+            recovered${rateBefore && rateBefore.of > 0 && html`, <small>${showShareChange(visit, rateBefore, rate, 'higher')}</small>`}.`
     }`,
     note: `A failed payment is outstanding until it is paid, and then recovered, or until its
       subscription is cancelled, expires or fails, and then lost. Its amount is that of the first
