@@ -185,18 +185,20 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.deepEqual(usesOf(shown), { wer: 'customer', was: 'status', wann: 'start', wieviel: '' });
     assert.match(plain(shown.text), /Needed and not found: Price\./);
     const risks = (page: { text: string }) =>
-      [...page.text.matchAll(/<p class="notice risk" role="status">(.*?)<\/p>/gs)].map(
-        ([, each = '']) => plain(each),
+      [...page.text.matchAll(/<(p|div) class="notice risk" role="status">(.*?)<\/\1>/gs)].map(
+        ([, , each = '']) => plain(each),
       );
     assert.equal(
       risks(shown)[1],
-      'All subscriptions would be stored at price 0, without MRR: no column was found that says it.',
+      'All subscriptions would be stored at price 0, without MRR: no column was found that says it. Check before you import: Neither price nor plan nor interval: is a row a subscription? No column says how often the price is charged; each month is a guess. “wer” is taken because each value occurs once. “was” is taken for the status. “wann” is taken for when the subscription began.',
     );
     const answers = { ...chooseColumns(shown, { wieviel: 'price' }), 'q:interval': 'month:3' };
     const changed = await pressImport(visitor, file, shown, answers);
     assert.match(plain(changed.text), /1 active\. MRR would be \$0\.50/);
     assert.match(plain(changed.text), /1 record would be refused .* column wieviel/);
-    assert.deepEqual(risks(changed), ['1 record will be refused; the others are imported.']);
+    const sums = (page: typeof shown) =>
+      risks(page).map((text) => text.split(' Check before you import: ', 1)[0]);
+    assert.deepEqual(sums(changed), ['1 record will be refused; the others are imported.']);
     const none = await pressImport(
       visitor,
       file,
@@ -206,12 +208,12 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(plain(none.text), /2 active\. MRR would be \$0\.00/);
     assert.match(plain(none.text), /Needed and not found: Status or End, Price\./);
     assert.equal(
-      risks(none)[1],
+      sums(none)[1],
       'All subscriptions would be stored as active and at price 0, without MRR: no column was found that says it.',
     );
     const undated = await pressImport(visitor, file, none, chooseColumns(none, { wann: '' }));
     assert.equal(
-      risks(undated)[1],
+      sums(undated)[1],
       'All subscriptions would be stored as active, as begun on January 1 of last year, and at price 0, without MRR: no column was found that says it.',
     );
     const twice = await pressImport(
@@ -222,6 +224,15 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     );
     assert.equal(twice.status, 422);
     assert.match(plain(twice.text), /Two columns are chosen for Plan\. Choose one\./);
+    const sparse = [
+      'Subscription ID,Customer,Plan,Status,Start date,Price,Interval',
+      'A-1,c1,Box,active,2026-01-05,19.90,month',
+      'A-2,c2,Box,active,,19.90,month',
+      'A-3,c3,Box,active,2026-03-05,19.90,month',
+    ];
+    assert.deepEqual(risks(await upload(visitor, file, 'sparse.csv', sparse.join('\n'))), [
+      'Check before you import: “Start date” is taken for when the subscription began. Rows without “Start date” (1 of those read) are given 2025-01-01.',
+    ]);
   });
 
   test('has no column that was recognised: all of them can be chosen, and nothing is imported before', async () => {

@@ -56,6 +56,21 @@ export function lacksIn(examined: Examination): string | undefined {
   return `All subscriptions would be stored ${new Intl.ListFormat('en').format(found)}: no column was found that says it.`;
 }
 
+/** What is unsure about the mapping, without what the page asks, and how to edit the mapping's text. */
+export function doubtsOf({ checks }: Examination): string[] {
+  return checks
+    .filter((text) => !/\. If one \w+: \{|; what (?:does it mean|are they)\?$/.test(text))
+    .map((text) => {
+      const plain = text
+        .replace(/; if it is for .*, use .*$/, '')
+        .replace(' (--as-of)', '')
+        .replace(/ given "empty", "?(.*?)(?:T00:00:00Z)?"?$/, ' given $1')
+        .replaceAll(/"([^"]*)"/g, '“$1”')
+        .replace(/^\p{Ll}/u, (first) => first.toUpperCase());
+      return /[.?]$/.test(plain) ? plain : `${plain}.`;
+    });
+}
+
 /** What is taken for which part of a record, where nothing can be chosen. */
 const partOf = (role: string) =>
   role

@@ -6,7 +6,7 @@ import { type Keeper, namesOf, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadForm, uploadPath } from './stages.ts';
-import { columnsPart, lacksIn } from './columns.ts';
+import { columnsPart, doubtsOf, lacksIn } from './columns.ts';
 import {
   rehearsalPart,
   refusedOf,
@@ -219,6 +219,7 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
     refused > 0 && `${countOf(visit, refused, 'record')} will be refused; the others are imported.`,
     lacksIn(examined),
   ].filter(Boolean);
+  const doubts = doubtsOf(examined);
   return html`<section class="preview" aria-labelledby="preview-title">
       <h2 id="preview-title">What would be stored</h2>
       <p>
@@ -258,8 +259,17 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
             All rows would be refused, so there is nothing to import yet. Correct what the columns
             are, or the file.
           </p>`
-        : risks.length > 0
-          ? html`<p class="notice risk" role="status">${risks.join(' ')}</p>`
+        : risks.length + doubts.length > 0
+          ? html`<div class="notice risk" role="status">
+              ${risks.length > 0 && html`<p>${risks.join(' ')}</p>`}
+              ${
+                doubts.length > 0 &&
+                html`<p>Check before you import:</p>
+                  <ul>
+                    ${doubts.map((doubt) => html`<li>${doubt}</li>`)}
+                  </ul>`
+              }
+            </div>`
           : undefined
     }`;
 }

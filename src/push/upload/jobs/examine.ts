@@ -24,6 +24,8 @@ export interface Examination extends Pick<
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
   readonly mapping: string | undefined;
+  /** What is unsure about the mapping, each text once. */
+  readonly checks: readonly string[];
   /** Whether cancelled subscriptions come without the date of the cancellation. */
   readonly lacksEndDates: boolean;
 }
@@ -78,6 +80,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
       known: undefined,
       kind: undefined,
       views: [],
+      checks: [],
       questions: [],
       needsAsOf: false,
       foreign: undefined,
@@ -92,7 +95,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     answers: new Map(answers),
   });
   const { text, known, kind, views, questions } = suggestion;
-  const { needsAsOf, foreign, preview, doubled } = suggestion;
+  const { checks, needsAsOf, foreign, preview, doubled } = suggestion;
   if (doubled !== undefined) {
     const heading = displayText(doubled);
     const problem = `${fileName} has the heading “${heading}” twice. Rename one of the columns, so that they can be told apart.`;
@@ -106,6 +109,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
     kind,
     views,
+    checks: [...new Set(checks.map((check) => check.text))],
     questions,
     needsAsOf,
     foreign,
