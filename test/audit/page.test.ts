@@ -102,6 +102,8 @@ onOneDatabase('the page of the audit log', (open) => {
     // What leads back to the page is no file.
     assert.equal((await visitor.get(`${path}.csv?what=nothing`)).status, 303);
     assert.deepEqual(await exports(), ['audit']);
+    await visitor.get(`/app/shops/${world.shop.id}/cohorts/2026-01/customers.csv`);
+    assert.deepEqual(await exports(), ['audit', 'cohorts/2026-01/customers']);
   });
 
   test('explains a filter that there is not', async () => {

@@ -334,11 +334,17 @@ export function pagesOf(parts: OwnerParts, defined: readonly PageWithFile[]): Ow
       stepUp: 'open',
       async show(visit) {
         const answer = await file(parts, visit);
-        if (answer.status === 200) await noteExport(parts, visit, info.path.slice(1));
+        if (answer.status === 200) await noteExport(parts, visit, exportName(info, visit));
         return answer;
       },
     }),
   ]);
+}
+
+/** What was exported, by the path of its page, such as "customers/1151". */
+function exportName({ path }: PageInfo, { params }: ShopVisit): string {
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? '');
+  return filled === '' ? 'the overview' : filled.slice(1);
 }
 
 /** Enters in the audit log that an owner gets a file of rows, unless only its headers are asked for. */
