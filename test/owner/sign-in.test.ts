@@ -124,7 +124,11 @@ onOneDatabase('signing in', (open) => {
       'new-password': `new ${password}`,
     });
     assert.equal(wrong.status, 422);
-    assert.match(wrong.text, /The current password is incorrect\./);
+    // Above the field, which is far below the top of the page.
+    assert.match(
+      wrong.text,
+      /id="problem" role="alert">The current password is incorrect\.[^<]*<\/p>\s*<p class="field">\s*<label for="password">/,
+    );
     const short = await change({ password, 'new-password': 'fourteen chars' });
     assert.equal(short.status, 422);
     assert.match(short.text, /at least 15 characters/);

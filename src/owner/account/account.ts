@@ -17,7 +17,7 @@ import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } 
 import { type Refusal, explainRefusal } from './refused.ts';
 import { visitorIn } from './visitor.ts';
 import { factorsPath } from '../factors/proof.ts';
-import { notice, hiddenRest } from '../ui/elements.ts';
+import { alert, notice, hiddenRest } from '../ui/elements.ts';
 import {
   passwordField,
   personNameField,
@@ -46,10 +46,13 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     const done = problem === undefined ? notices.get(visit.query.get('done')) : undefined;
     const content = html`
       ${notice(done)} ${nameSection(visit, invalid === 'name')} ${shopsSection(visit.shops)}
-      ${passwordSection(visit, invalid)} ${factorsSection(visit)}
+      ${passwordSection(visit, refused)} ${factorsSection(visit)}
       ${await sessionSection(parts.accounts, visit)}
     `;
-    return page(visit, { title: 'Account', content, problem, status, headers });
+    // Beside the field that it is about, which may be far below.
+    const shown = { problem: isOfPassword(invalid) ? undefined : problem };
+    const failed = problem === undefined ? undefined : 422;
+    return page(visit, { title: 'Account', content, ...shown, status: status ?? failed, headers });
   };
   return [
     ownerPage('/app/account', { label: 'Account', show: async (visit) => show(visit) }),
@@ -123,16 +126,20 @@ function nameSection(visit: OwnerVisit, isInvalid: boolean): Html {
   );
 }
 
-function passwordSection(visit: OwnerVisit, invalid: Refused['invalid']): Html {
+const isOfPassword = (invalid: Refused['invalid']) =>
+  invalid === 'password' || invalid === 'new-password';
+
+function passwordSection(visit: OwnerVisit, { problem, invalid }: Refused): Html {
   return postForm(
     visit,
     '/app/account/password',
     html`<h2>Password</h2>
-      ${usernameField(visit.session.email)}
+      ${usernameField(visit.session.email)} ${invalid === 'password' && alert(problem)}
       ${passwordField(
         { id: 'password', label: 'Current password', isInvalid: invalid === 'password' },
         'current-password',
       )}
+      ${invalid === 'new-password' && alert(problem)}
       ${passwordField(
         {
           id: 'new-password',
