@@ -12,6 +12,7 @@ import { listPresentKinds } from '../../store/records/export-dates.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { choiceField, hiddenFields, postForm } from '../ui/fields.ts';
+import { problemId } from '../ui/elements.ts';
 import { page } from '../ui/page.ts';
 import { plainTable } from '../ui/table.ts';
 import { refusedOf, rehearsalPart, takenOf, firstRecords, refusalsPart } from './upload/tables.ts';
@@ -56,18 +57,32 @@ export async function readRivals(
 export const takeOver = 'take-over';
 export const isTakenOver = (form: URLSearchParams) => form.get(takeOver) === 'yes';
 
-/** Asks whether a source may replace what is here; undefined if there is nothing else. */
+const takeOverLabel = ({ title }: Pick<Platform, 'title'>) => `Let ${title} take them over`;
+
+/** What to do about a box that was left unticked. @param otherwise what else there is */
+export const untickedTakeOver = (platform: Pick<Platform, 'title'>, otherwise: string) =>
+  `Tick “${takeOverLabel(platform)}”, or ${otherwise}.`;
+
+/** Marks a box that the page's alert is about. */
+const unticked = html`aria-invalid="true" aria-describedby="${problemId}" autofocus`;
+
+/**
+ * Asks whether a source may replace what is here; undefined if there is nothing else.
+ * @param isUnticked whether the page's alert asks for it
+ */
 export function takeOverPart(
-  { title }: Platform,
+  platform: Platform,
   { foreign, feeds, keepers }: Rivals,
+  isUnticked: boolean,
 ): Html | undefined {
   if (foreign.length === 0 && keepers.length === 0) return undefined;
+  const { title } = platform;
   const from = new Intl.ListFormat('en-GB').format(feeds);
   return html`${keepers.map(
-    ({ types, account, platform }) =>
+    ({ types, account, platform: keeper }) =>
       html`<p class="notice risk">
-        The ${namesOf(types)} of this shop come from ${platform.title} (${account}) only. Disconnect
-        ${platform.title} first if ${title} is to bring them.
+        The ${namesOf(types)} of this shop come from ${keeper.title} (${account}) only. Disconnect
+        ${keeper.title} first if ${title} is to bring them.
       </p>`,
   )}
   ${
@@ -80,21 +95,23 @@ export function takeOverPart(
             and what ${title} says is gone ends or is deleted.
           </p>
           ${choiceField(
-            html`type="checkbox" name="${takeOver}" value="yes"`,
-            `Let ${title} take them over`,
+            html`type="checkbox" name="${takeOver}" value="yes" ${isUnticked && unticked}`,
+            takeOverLabel(platform),
           )}`
   }`;
 }
 
 /** The field that says that figures of money may be missing. */
-const withoutPrices = 'without-prices';
+export const withoutPrices = 'without-prices';
+const withoutPricesLabel = 'Start without prices';
+export const untickedPrices = `Tick “${withoutPricesLabel}”, or choose “Change” to correct the streams.`;
 const isUnpriced = (parts: readonly SourcePart[]) => parts.some((part) => part.isUnpriced);
 
 /** Whether an owner must still say that subscriptions may come without prices. */
 export const lacksPrices = (parts: readonly SourcePart[], form: URLSearchParams) =>
   isUnpriced(parts) && form.get(withoutPrices) !== 'yes';
 
-function pricesPart(parts: readonly SourcePart[]): Html | undefined {
+function pricesPart(parts: readonly SourcePart[], isUnticked: boolean): Html | undefined {
   if (!isUnpriced(parts)) return undefined;
   const names = figuresOfPrices.map(({ name }) => name);
   return html`<h2>No prices were found</h2>
@@ -104,8 +121,8 @@ function pricesPart(parts: readonly SourcePart[]): Html | undefined {
       right even so. To have prices, choose “Change” and correct the streams.
     </p>
     ${choiceField(
-      html`type="checkbox" name="${withoutPrices}" value="yes"`,
-      'Start without prices',
+      html`type="checkbox" name="${withoutPrices}" value="yes" ${isUnticked && unticked}`,
+      withoutPricesLabel,
     )}`;
 }
 
@@ -115,13 +132,20 @@ export interface CheckedDraft {
   readonly notes?: readonly string[];
 }
 
+/** Why a source cannot be started yet, and what to do. */
+export interface Obstacle {
+  /** The name of a box that was left unticked. */
+  readonly box?: string;
+  readonly text: string;
+}
+
 interface Checked {
   readonly platform: Platform;
   readonly connected: ConnectedShop;
   readonly parts: readonly SourcePart[];
   readonly rivals: Rivals;
   readonly rehearsal: Rehearsal;
-  readonly problem: string | undefined;
+  readonly problem: Obstacle | undefined;
 }
 
 /** What a source has and what it would change, before its owner starts it. */
@@ -176,8 +200,9 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
     ${postForm(
       visit,
       `${path}/check`,
-      html`${hiddenFields([['version', version]])} ${takeOverPart(platform, rivals)}
-        ${isUseless ? undefined : pricesPart(parts)}
+      html`${hiddenFields([['version', version]])}
+        ${takeOverPart(platform, rivals, problem?.box === takeOver)}
+        ${isUseless ? undefined : pricesPart(parts, problem?.box === withoutPrices)}
         <p class="actions">
           ${isUseless ? undefined : html`<button>Start</button>`}
           <a href="${path}/form">Change</a>
@@ -186,5 +211,5 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
       'plain',
     )}
     ${rehearsal.kind === 'running' || !rehearsal.preview ? undefined : firstRecords(rehearsal.preview)}`;
-  return page(visit, { title: `Check ${title}`, content, problem });
+  return page(visit, { title: `Check ${title}`, content, problem: problem?.text });
 }

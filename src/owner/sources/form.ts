@@ -22,12 +22,16 @@ import { backTo, page } from '../ui/page.ts';
 import {
   type CheckedDraft,
   type Rivals,
+  type Obstacle,
   checkPage,
   isTakenOver,
   lacksPrices,
   readRivals,
   takeOver,
   takeOverPart,
+  untickedPrices,
+  untickedTakeOver,
+  withoutPrices,
 } from './check.ts';
 import { type FailedAttempt, type Source, type Sources, isDraft } from './sources.ts';
 
@@ -90,7 +94,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     const rivals = isFirst ? await rivalsOf(visit, platform, known) : undefined;
     return formPage(visit, { source, problems, json, stored: stored?.credentials, rivals });
   };
-  const showCheck = async (visit: ShopVisit, source: Pasted, problem?: string) => {
+  const showCheck = async (visit: ShopVisit, source: Pasted, problem?: Obstacle) => {
     const { platform } = source;
     const stored = await readStored(visit, platform);
     if (!stored || !isDraft(source)) return backTo(visit, '/sources');
@@ -148,7 +152,8 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const takesOver = isTakenOver(form);
         if (isFirst && !isPreviewed) {
           const known = await partsOf(platform, credentials);
-          const problem = whyNotYet(await rivalsOf(visit, platform, known), takesOver);
+          const rivals = await rivalsOf(visit, platform, known);
+          const problem = whyNotYet(platform, rivals, takesOver, 'cancel')?.text;
           if (problem !== undefined) return showForm(visit, source, { [takeOver]: problem }, json);
         }
         const failed = await sources.attempt(platform, actorOf(visit), async (connecting) => {
@@ -180,10 +185,11 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (form.get('version') !== stored.connected.version) return showCheck(visit, source);
         const takesOver = isTakenOver(form);
         const all = await partsOf(platform, stored.credentials);
-        const problem = whyNotYet(await rivalsOf(visit, platform, all), takesOver);
+        const rivals = await rivalsOf(visit, platform, all);
+        const problem = whyNotYet(platform, rivals, takesOver, 'choose “Remove”');
         if (problem !== undefined) return showCheck(visit, source, problem);
         if (lacksPrices(all, form)) {
-          return showCheck(visit, source, 'Say below that you start without prices.');
+          return showCheck(visit, source, { box: withoutPrices, text: untickedPrices });
         }
         await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
         log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');
@@ -193,15 +199,21 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   ];
 }
 
-/** Why a source cannot be started yet. */
-function whyNotYet({ foreign, keepers: [keeper] }: Rivals, takesOver: boolean): string | undefined {
+/** Why a source cannot be started yet. @param otherwise what else can be done */
+function whyNotYet(
+  own: Platform,
+  { foreign, keepers: [keeper] }: Rivals,
+  takesOver: boolean,
+  otherwise: string,
+): Obstacle | undefined {
   if (keeper) {
     const { platform, types } = keeper;
-    return `Disconnect ${platform.title} first: it brings the ${namesOf(types)} of this shop.`;
+    return {
+      text: `Disconnect ${platform.title} first: it brings the ${namesOf(types)} of this shop.`,
+    };
   }
-  return foreign.length > 0 && !takesOver
-    ? 'Say below what becomes of the data that is here.'
-    : undefined;
+  if (foreign.length === 0 || takesOver) return undefined;
+  return { box: takeOver, text: untickedTakeOver(own, otherwise) };
 }
 
 const isNew = (source: Source) => source.state === 'free' || isDraft(source);
@@ -293,6 +305,8 @@ function formPage(visit: ShopVisit, { source, problems, json, stored, rivals }: 
     return html`${problem}
     ${inputField(labelled, html`${kind} spellcheck="false" ${isKept ? undefined : html`required`}`)}`;
   };
+  // The alert may be about a platform to disconnect instead.
+  const isUnticked = problems[takeOver] !== undefined && rivals?.keepers.length === 0;
   const action = isReplaced ? `Replace ${form.secretName}` : `Check ${form.secretName}`;
   const content = html`${
     isReplaced
@@ -308,7 +322,7 @@ function formPage(visit: ShopVisit, { source, problems, json, stored, rivals }: 
   ${postForm(
     visit,
     shopPath(visit.shop, `/sources/${name}/form`),
-    html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals)}
+    html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals, isUnticked)}
     ${actions(
       html`<button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>`,
       shopPath(visit.shop, '/sources'),

@@ -179,7 +179,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
     );
     const refused = await press();
     assert.equal(refused.status, 422);
-    assert.match(plain(refused.text), /Say below that you start without prices\./);
+    assert.match(plain(refused.text), /Tick “Start without prices”, or choose “Change”/);
     assert.equal((await press({ 'without-prices': 'yes' })).location, `${sources}?done=connected`);
     assert.doesNotMatch(await show(sources), /Waiting for you/);
   });
@@ -214,7 +214,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
     );
     const refused = await press();
     assert.equal(refused.status, 422);
-    assert.match(plain(refused.text), /Say below what becomes of the data that is here/);
+    assert.match(plain(refused.text), /Tick “Let PostgreSQL take them over”, or choose “Remove”\./);
     assert.equal((await press({ 'take-over': 'yes' })).location, `${sources}?done=connected`);
     await sync();
     assert.match(await show(sources), /Up to date/);

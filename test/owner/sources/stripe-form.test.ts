@@ -75,7 +75,11 @@ onOneDatabase('pasting a key of Stripe', (open) => {
 
       const undecided = await paste({ key: stripe.key });
       assert.equal(undecided.status, 422);
-      assert.match(plain(undecided.text), /Say below what becomes of the data that is here/);
+      assert.match(plain(undecided.text), /Tick “Let Stripe take them over”, or cancel\./);
+      assert.match(
+        undecided.text,
+        /name="take-over" value="yes" aria-invalid="true" aria-describedby="problem" autofocus/,
+      );
       assert.equal(
         (await paste({ key: ` ${stripe.key}\n`, 'take-over': 'yes' })).location,
         `${sources}?done=connected`,
