@@ -7,7 +7,7 @@ import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Gone } from '../../src/store/records/sightings.ts';
 import type { Store } from '../../src/store/open.ts';
 import { type Random, randomOf } from '../metrics/random.ts';
-import { plan, subscription } from '../rest/records.ts';
+import { line, plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { type TestShop, createShop, importAll, importSnapshot } from '../support/world.ts';
@@ -123,6 +123,37 @@ onOneDatabase('what exports no longer have', (open) => {
     assert.equal((await partial(shop, exported(3, active(1))))?.stale, 1);
     await partial(shop, exported(5, [[1, 'paused']]));
     assert.equal((await histories(shop))[1], 'paused ?');
+  });
+
+  test('leaves no past values if deleted, in whatever order exports are imported', async () => {
+    const prices = [20, 10, undefined, 30, 40];
+    // Exports of the 2nd to the 6th; with times of their own, or that of the change before the deletion.
+    for (const updatedAt of [[], [day(1), day(2), '', day(3), day(6)]]) {
+      const records = prices.map((price, index) => [
+        ...exported(2 + index, active(9)),
+        ...(price === undefined
+          ? []
+          : exported(2 + index, active(1), {
+              updatedAt: updatedAt[index] ?? null,
+              lines: [{ ...line, quantity: 1, currentPrice: String(price) }],
+            })),
+      ]);
+      for (const order of ['12345', '54321', '45123', '51243', '41325', '31542']) {
+        const shop = await newShop();
+        for (const number of order) {
+          await complete(shop, records[Number(number) - 1] ?? [], 'deleted', { allowShrink: true });
+        }
+        const [found] = await store.write<{ past: unknown }[]>`
+          select past_values as past from subscriptions
+          where shop_id = ${shop.id} and subscription_id = 1`;
+        const first = Date.parse(updatedAt[3] ?? day(5));
+        const expected = [
+          [first, { '': '30' }],
+          [Date.parse(day(6)), { '': '40' }],
+        ];
+        assert.deepEqual(found?.past, expected, `${order} ${updatedAt.join(' ')}`);
+      }
+    }
   });
 
   test('of records of our own is cancelled at the time of the import, until they come again', async () => {

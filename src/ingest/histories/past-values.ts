@@ -195,6 +195,17 @@ export function pastWithOlder(known: KnownValue, seen: NewValue): readonly SeenV
   return write([...earlier, ...later], known.exports, known.ownTime);
 }
 
+/** What is left of it after a deletion. @param isAfter whether what was seen at a time was seen after that */
+export function pastAfterDeletion(
+  known: KnownValue,
+  isAfter: (at: number) => boolean,
+): readonly SeenValue[] | null {
+  const entries = entriesOf(known);
+  if (entries.some(({ at, isStated }) => isStated && isAfter(at))) return known.past;
+  const left = entries.filter((each) => isAfter(each.at) || each === entries.at(-1));
+  return write(left, known.exports, known.ownTime);
+}
+
 /** The same for a sighting, whose value is written as a known one before or after it, if that is the same. */
 export function pastWithSighting(
   known: KnownValue,

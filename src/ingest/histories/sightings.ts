@@ -37,6 +37,8 @@ export interface History {
   readonly changesText: string;
   /** How often a complete export that lacked the subscription ended it. */
   readonly gone: number;
+  /** When the last complete export that lacked the subscription deleted it, if one did. */
+  readonly deletedAt: number | undefined;
   /** What the last export showed. */
   readonly last: Sighting;
 }
@@ -91,11 +93,24 @@ export class Sightings {
     return this.#read(text).some(({ at }) => at >= first && at <= last);
   }
 
-  /** When exports showed the subscription that did not say when it changed. */
+  /** When exports showed the subscription, since its last deletion, that did not say when it changed. */
   undatedTimesOf(text: string | null): readonly number[] {
     return this.#undated.getOrInsertComputed(text, () =>
-      this.#read(text).flatMap(({ at, since }) => (typeof since === 'number' ? [] : [at])),
+      this.#sinceDeletion(text).flatMap(({ at, since }) => (typeof since === 'number' ? [] : [at])),
     );
+  }
+
+  /** When the subscription had changed that exports showed since its last deletion. */
+  datedTimesOf(text: string): readonly number[] {
+    return this.#sinceDeletion(text).flatMap(({ since }) =>
+      typeof since === 'number' ? [since] : [],
+    );
+  }
+
+  #sinceDeletion(text: string | null): readonly Sighting[] {
+    if (text === null) return [];
+    const { deletedAt = -Infinity } = this.historyOf(text);
+    return this.#read(text).filter(({ at }) => at > deletedAt);
   }
 
   historyOf(text: string): History {
@@ -109,6 +124,7 @@ export class Sightings {
     this.exports[number - 1] = { at, since: Math.min(since, before), gone };
     this.isChanged = true;
     this.#histories.clear();
+    this.#undated.clear();
   }
 
   /** From 1; 0 if there are too many to give it a number. */
@@ -158,6 +174,7 @@ function walk(sightings: readonly Sighting[], exports: readonly KnownExport[]): 
   let changes: Change[] = [];
   let isSeen = false;
   let gone = 0;
+  let deletedAt: number | undefined;
   for (const step of steps) {
     if ('status' in step) {
       changes = withSighting(changes, step, isSeen);
@@ -166,13 +183,14 @@ function walk(sightings: readonly Sighting[], exports: readonly KnownExport[]): 
       // A deletion leaves no trace.
       changes = [];
       isSeen = false;
+      deletedAt = step.at;
     } else if (isSeen && !endedStatuses.includes(statusAfter(changes))) {
       changes.push({ at: step.at, to: 'cancelled' });
       gone += 1;
     }
   }
   const last = sightings.toSorted(inOrder).at(-1) as Sighting;
-  return { changes, changesText: JSON.stringify(changes), gone, last };
+  return { changes, changesText: JSON.stringify(changes), gone, deletedAt, last };
 }
 
 /** @param isSeen whether the subscription was seen before */

@@ -14,9 +14,12 @@ import {
   type StatusHistory,
   type SubscriptionRows,
   listHistories,
+  listValues,
   updateHistories,
+  updatePastValues,
 } from '../../store/records/subscription-writes.ts';
 import { isWritten } from '../../store/records/writing.ts';
+import type { SeenValue } from '../../records/past-values.ts';
 import type { RecordOf } from '../../records/records.ts';
 import type { Entry } from '../batch.ts';
 import {
@@ -26,6 +29,7 @@ import {
   statusChangesFrom,
   statusChangesOf,
 } from '../rows.ts';
+import { knownOf, pastAfterDeletion } from './past-values.ts';
 import { type History, type Sighting, Sightings, inOrder, statusAfter } from './sightings.ts';
 import { type SubscriptionStatus, endedStatuses } from '../../vocabulary.ts';
 
@@ -45,6 +49,8 @@ export class Histories {
   #seen: StoredSightings[] = [];
   #changed: StatusHistory[] = [];
   #left: number[] = [];
+  /** The sightings of subscriptions with those of their records. */
+  readonly #texts = new Map<number, string>();
 
   private constructor(tx: Transaction, shopId: number, exports: readonly KnownExport[]) {
     this.#tx = tx;
@@ -108,6 +114,7 @@ export class Histories {
       statusEvents.length > 0 ? statedBy(statusEvents) : (record.updatedAt ?? undefined);
     const before = stored && this.#textOf(stored);
     const text = this.#add({ at, status, since }, verdict === 'stale', before, stored);
+    this.#texts.set(id, text);
     const { changes, changesText, last } = this.sightings.historyOf(text);
     if (text !== stored?.sightings) this.#seen.push({ id, exportedAt: last.at, sightings: text });
     const isChanged =
@@ -130,6 +137,12 @@ export class Histories {
     const { record, exportedAt } = entry;
     const isOwn = record.updatedAt === null && isSighting(compared, entry);
     return isOwn && exportedAt !== undefined ? [...times, exportedAt] : times;
+  }
+
+  /** When a complete export that lacked a stored subscription deleted it last; -Infinity if none did. */
+  deletedAtOf({ id, exported }: ComparedSubscription): number {
+    const text = this.#texts.get(id) ?? exported?.sightings ?? null;
+    return (text === null ? undefined : this.sightings.historyOf(text).deletedAt) ?? -Infinity;
   }
 
   #add(sighting: Sighting, isStale: boolean, before?: string, stored?: Stored): string {
@@ -185,9 +198,11 @@ export class Histories {
     let [ended, cancelled] = [0, 0];
     for (let first = 0; first < missing.length; first += idsPerStatement) {
       const stored = await this.#read(missing.slice(first, first + idsPerStatement));
+      const deleted: number[] = [];
       for (const each of stored.values()) {
         const text = this.#textOf(each, before);
         const [old, now] = [before.historyOf(text), this.sightings.historyOf(text)];
+        if (old.deletedAt !== now.deletedAt) deleted.push(each.id);
         if (old.changesText === now.changesText) continue;
         this.#change(each, now.changes);
         const { id } = each;
@@ -199,8 +214,23 @@ export class Histories {
         ended += 1;
         if (statusAfter(now.changes) !== status) cancelled += 1;
       }
+      await this.#forgetValues(deleted, complete.at);
     }
     return { ended, cancelled };
+  }
+
+  /** Forgets what subscriptions were worth before an export deleted them. */
+  async #forgetValues(ids: readonly number[], deletedAt: number): Promise<void> {
+    const changed: { id: number; pastValues: readonly SeenValue[] | null }[] = [];
+    for (const row of await listValues(this.#tx, this.#shopId, ids)) {
+      if (row.pastValues === null) continue;
+      const { id, sightings } = row;
+      const dated = sightings === null ? [] : this.sightings.datedTimesOf(sightings);
+      const known = knownOf(row, this.sightings.undatedTimesOf(sightings));
+      const isAfter = (at: number) => at > deletedAt || dated.includes(at);
+      changed.push({ id, pastValues: pastAfterDeletion(known, isAfter) });
+    }
+    await updatePastValues(this.#tx, this.#shopId, changed);
   }
 
   /** Notes that subscriptions were in an export, although it is not known as what. */

@@ -112,6 +112,8 @@ export async function withPastValues(
       const then = interval ? onPlan(known, subscription.planId, left) : known;
       return written(each, pastWith(then, seen));
     }
+    // A deletion leaves no trace.
+    if ((exportedAt ?? at) <= histories.deletedAtOf(each)) return each;
     const interval = intervals.get(subscription.planId);
     // Only what is billed at the interval of its plan needs the plan.
     if (isMoved && interval === undefined && '' in seen.amounts) return each;
