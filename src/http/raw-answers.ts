@@ -44,8 +44,10 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** The parser's errors for methods that are unknown, or known only from RTSP. */
-const methodErrors = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
+/** The parser's error for an unknown version, and after a whole request line with HTTP/2's method, PRI. */
+const versionError = 'HPE_INVALID_VERSION';
+/** Its errors for methods that are unknown, or known only from RTSP or HTTP/2. */
+const methodErrors = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT', versionError]);
 const requestLine =
   /^[\w!#$%&'*+.^`|~-]+ (?<target>\*|(?:\/|[a-z][\w+.-]*:\/\/)[!-~]*) HTTP\/1\.[01]\r?$/i;
 const partialRequestLine = /^[\w!#$%&'*+.^`|~-]+(?: [ -~]*\r?)?$/;
@@ -87,8 +89,9 @@ export class RawAnswers {
     if (!Buffer.isBuffer(rawPacket) || !methodErrors.has(code)) return unreadable;
     const packet = rawPacket.toString('latin1');
     const partial = this.#partialLines.get(socket);
+    const parsed = packet.slice(0, code === versionError ? bytesParsed - 1 : bytesParsed);
     // Earlier requests may be in the same packet.
-    const start = partial === undefined ? packet.slice(0, bytesParsed).lastIndexOf('\n') + 1 : 0;
+    const start = partial === undefined ? parsed.lastIndexOf('\n') + 1 : 0;
     const end = packet.indexOf('\n', start);
     const line = (partial ?? '') + packet.slice(start, end < 0 ? undefined : end);
     if (end < 0 && line.length <= limits.headerBytes && partialRequestLine.test(line)) {

@@ -39,8 +39,17 @@ describe('request lines and Host headers', () => {
   });
   after(() => world.close());
 
-  // Invented, from RTSP, in lower case, with every character valid in a method, and CONNECT.
-  const methods = ['FOO', 'GETX', 'PLAY', 'GET_PARAMETER', 'get', "M!#$%&'*+-.^_`|~9", 'CONNECT'];
+  // Invented, from RTSP, from HTTP/2, in lower case, with every character valid in a method, and CONNECT.
+  const methods = [
+    'FOO',
+    'GETX',
+    'PLAY',
+    'PRI',
+    'GET_PARAMETER',
+    'get',
+    "M!#$%&'*+-.^_`|~9",
+    'CONNECT',
+  ];
 
   test('get 405 with Allow for an unknown method on a known path, and 404 elsewhere', async () => {
     for (const method of methods) {
@@ -74,6 +83,9 @@ describe('request lines and Host headers', () => {
       [[`${plans}${plans}FOO ${v1}/plans HTTP/1.1\r\nhost: a\r\n\r\n`], [200, 200, 405]],
       [[`${plans}nonsense\r\n\r\n`], [200, 400]],
       [[`${post}\r\nFOO /api/mcp HTTP/1.1\r\n\r\n`], [401, 405]],
+      [[`${plans}PRI ${v1}/plans HTTP/1.1\r\nhost: a\r\n\r\n`], [200, 405]],
+      [['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'], [400]],
+      [[`${plans}GET ${v1}/plans HTTP/3.1\r\n\r\n`], [200, 400]],
       [['F', 'OO', ' ', `${v1}/pl`, 'ans HTTP', '/1.1', '\r', '\n', 'host: a'], [405]],
       [
         [plans, 'FO', `O ${v1}/nothing HTTP/1.1\r\n`, '\r\n', 'more'],
