@@ -78,6 +78,34 @@ test('recognises an integer by its value, in any notation and size', () => {
   }
 });
 
+test('keeps the source text of arguments that lose their fraction as doubles', () => {
+  const read = (args: string) => {
+    const text = `{"id":1,"params":{"a":0.5},"params":{"arguments":${args},"b":[1.0e1]}}`;
+    const message = parseMessage(Buffer.from(text)) as { body: { params: { arguments: unknown } } };
+    return message.body.params.arguments;
+  };
+  for (const source of [
+    '101.00000000000000000001',
+    '10000000000000000000000000.5',
+    '-1.00000000000000000001e2',
+    '1e-400',
+  ]) {
+    assert.deepEqual(read(`{"n":7,"l\\u0069mit":${source}}`), { n: 7, limit: source });
+    assert.deepEqual(read(`{"limit":${source},"limit":5}`), { limit: 5 });
+    assert.deepEqual(read(`[${source}]`), [Number(source)]);
+    assert.deepEqual(read(`{"a":{"limit":${source}}}`), { a: { limit: Number(source) } });
+  }
+  for (const [source, value] of [
+    ['1.00000000000000000000e2', 100],
+    ['9007199254740993', 2 ** 53],
+    ['1e400', Infinity],
+    ['1.5', 1.5],
+    ['"1.00000000000000000001"', '1.00000000000000000001'],
+  ] as const) {
+    assert.deepEqual(read(`{"limit":${source}}`), { limit: value });
+  }
+});
+
 test('returns undefined for anything but JSON in UTF-8', () => {
   for (const text of ['', '{', '{"id":1', '{"id":01}', '\ufeff{"id":1}']) {
     assert.equal(parseMessage(Buffer.from(text)), undefined);

@@ -14,6 +14,7 @@ export function parseMessage(bytes: Buffer): Message | undefined {
   const text = bytes.toString();
   try {
     const body: unknown = JSON.parse(text);
+    if (longNumber.test(text)) keepFractions(body, text);
     return { body, id: idOf(text, body) };
   } catch {
     return undefined;
@@ -23,8 +24,24 @@ export function parseMessage(bytes: Buffer): Message | undefined {
 function idOf(text: string, body: unknown): string | undefined {
   const id = isObject(body) && Object.hasOwn(body, 'id') ? body['id'] : undefined;
   if (typeof id !== 'string' && typeof id !== 'number') return undefined;
-  const source = sourceOfId(text);
+  const source = sourceOf(text, 'id');
   return typeof id === 'string' || isInteger(source) ? source : undefined;
+}
+
+/** What a number may look like whose fraction a double loses. */
+const longNumber = /[\d.]{17}|\de/i;
+
+/** Replaces arguments of a tool that only a double makes integers by their source text, which no schema takes for one. */
+function keepFractions(body: unknown, text: string): void {
+  const params = isObject(body) ? body['params'] : undefined;
+  const input = isObject(params) ? params['arguments'] : undefined;
+  if (!isObject(input)) return;
+  const members = membersOf(sourceOf(sourceOf(text, 'params'), 'arguments'));
+  const sources = new Map(members.map(([name, source]) => [JSON.parse(name) as string, source]));
+  for (const [name, source] of sources) {
+    if (!Number.isInteger(input[name]) || isInteger(source)) continue;
+    (input as Record<string, unknown>)[name] = source;
+  }
 }
 
 const numberParts = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
@@ -46,16 +63,25 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * The source text of the id, or of the last one if there are several, as in JSON.parse. A reviver would
+ * The source text of a member, or of the last one if there are several, as in JSON.parse. A reviver would
  * also see it, but visits every value of the body: that takes ten times as long, and deep nesting
  * overflows the stack.
- * @param text valid JSON, an object that has an id
+ * @param text valid JSON, an object that has the member
  */
-function sourceOfId(text: string): string {
+function sourceOf(text: string, name: string): string {
+  let found = '';
+  for (const [each, source] of membersOf(text)) if (isName(each, name)) found = source;
+  return found;
+}
+
+/**
+ * The members of an object as source text, names with their quotes.
+ * @param text valid JSON, an object
+ */
+function* membersOf(text: string): Generator<readonly [name: string, source: string]> {
   let depth = 0;
   let start = 0;
-  let isId = false;
-  let source = '';
+  let name = '';
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case quote:
@@ -68,26 +94,25 @@ function sourceOfId(text: string): string {
         break;
       case colon:
         if (depth !== 1) break;
-        isId = isNameOfId(text.slice(start, at).trim());
+        name = text.slice(start, at).trim();
         start = at + 1;
         break;
       case comma:
       case closeBrace:
       case closeBracket:
         if (depth === 1) {
-          if (isId) source = text.slice(start, at).trim();
+          if (name !== '') yield [name, text.slice(start, at).trim()];
           start = at + 1;
         }
         if (text.charCodeAt(at) !== comma) depth -= 1;
         break;
     }
   }
-  return source;
 }
 
-/** @param name with its quotes; any of its characters may be escaped */
-function isNameOfId(name: string): boolean {
-  return name === '"id"' || (name.includes('\\') && JSON.parse(name) === 'id');
+/** @param text with its quotes; any of its characters may be escaped */
+function isName(text: string, name: string): boolean {
+  return text === `"${name}"` || (text.includes('\\') && JSON.parse(text) === name);
 }
 
 /** @param at index of the opening quote */

@@ -75,6 +75,12 @@ describe('tool calls', () => {
       await assertRefused('get_entitlements', { customerId }, message);
     }
     await assertRefused('get_entitlements', undefined, message);
+    // As a double it is an integer.
+    const fraction = JSON.stringify(huge).replace('"HUGE"', '101.00000000000000000001');
+    assert.deepEqual(JSON.parse((await post(world, fraction)).body).result, {
+      content: [{ type: 'text', text: message }],
+      isError: true,
+    });
     const known = 'Known are customerId.';
     await assertRefused(
       'get_entitlements',
