@@ -1,11 +1,13 @@
 import {
   type ImportRecord,
   type RecordSchema,
+  allFields,
   parseRecord,
   lineTypes,
   deletionOrder,
   namedFields,
 } from '../records/records.ts';
+import { parseRecordJson } from '../records/json.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Field } from '../records/fields.ts';
 import { isInFuture, lyingInFuture } from '../records/values.ts';
@@ -154,15 +156,14 @@ class RecordLine implements Line {
   }
 }
 
-const fields = deletionOrder.flatMap(namedFields);
-const inLists = fields.flatMap(([, field]) =>
-  'fields' in field ? Object.entries(field.fields) : [],
-);
 /** The names of all fields that hold a time. */
-const times = namesOf([...fields, ...inLists], ({ kind }) => kind === 'time');
-const pastTimes = namesOf(fields, (field) => field.kind === 'time' && field.isPast === true);
+const times = namesOf(allFields, ({ kind }) => kind === 'time');
+const pastTimes = namesOf(
+  deletionOrder.flatMap(namedFields),
+  (field) => field.kind === 'time' && field.isPast === true,
+);
 
-function namesOf(all: readonly [string, Field][], has: (field: Field) => boolean): Set<string> {
+function namesOf(all: typeof allFields, has: (field: Field) => boolean): Set<string> {
   return new Set(all.filter(([, field]) => has(field)).map(([name]) => name));
 }
 
@@ -212,7 +213,7 @@ export function parseLine(
   if (line.record) return withCheckedTimes(line.record, clock);
   let value: unknown = line.value;
   try {
-    value ??= JSON.parse(line.text);
+    value ??= parseRecordJson(line.text);
   } catch {
     const isOfArray = /^\s*\[/.test(line.text);
     return {

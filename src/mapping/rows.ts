@@ -88,7 +88,7 @@ export function unpackList(text: string, packed: Packed): readonly object[] | un
 }
 
 /** More than a number of JavaScript can have. */
-const manyDigits = /\d{16}|\d\.\d{12}/;
+const manyDigits = /\d{16}|\d\.\d{12}|[\d.]{17}/;
 
 /** Keeps the text of a number that has more digits than JavaScript's numbers: two ids must not become one. */
 function withAllDigits(
@@ -104,11 +104,16 @@ function withAllDigits(
     : value;
 }
 
+/** Parses the JSON of rows. */
+export function parseRowJson(text: string): unknown {
+  return manyDigits.test(text) ? JSON.parse(text, withAllDigits) : JSON.parse(text);
+}
+
 /** Parses a row that is a JSON document. */
 export function jsonRow(line: number, text: string): Row {
   let value: unknown;
   try {
-    value = manyDigits.test(text) ? JSON.parse(text, withAllDigits) : JSON.parse(text);
+    value = parseRowJson(text);
   } catch {
     return { line, problem: 'is not JSON' };
   }

@@ -4,7 +4,9 @@ import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import { type RecordSchema, records, recordSchema } from '../records/records.ts';
+import { parseRowJson } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
+import { parseRecordJson } from '../records/json.ts';
 import { type JobQueue, idOf } from '../platforms/webhooks/queue.ts';
 import type { Sql } from '../store/database.ts';
 import {
@@ -96,7 +98,7 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   const known = await findBatch(sql, key);
   if (known) return repeated(known);
   const turns = new Turns(clock);
-  const sent = await readRows(body, turns);
+  const sent = await readRows(body, turns, mapping ? parseRowJson : parseRecordJson);
   const read = mapping && !('refusal' in sent) ? entriesOf(sent, mapping.rules) : sent;
   if ('refusal' in read) return read.refusal;
   const entries = read.rows.reduce(

@@ -29,8 +29,13 @@ export type ReadRows = Rows | Refusal;
 /**
  * The JSON objects in a body: an array of them, one, or one on each line. What else is there is refused. They are
  * counted before any line is parsed.
+ * @param parse reads JSON, keeping the digits of numbers that count
  */
-export async function readRows(bytes: Buffer, turns: Turns): Promise<ReadRows> {
+export async function readRows(
+  bytes: Buffer,
+  turns: Turns,
+  parse: Parse = JSON.parse,
+): Promise<ReadRows> {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -41,7 +46,7 @@ export async function readRows(bytes: Buffer, turns: Turns): Promise<ReadRows> {
   const isArray = trimmed.startsWith('[');
   const outline = outlineOf(trimmed);
   if (isArray && outline.commas >= maxRecords) return tooManyRecords();
-  const whole = parseJson(trimmed, outline);
+  const whole = parseJson(trimmed, parse, outline);
   if (Array.isArray(whole.value)) {
     return sortOut(
       whole.value.map((value, index) => [index + 1, `record ${index + 1}`, { value }]),
@@ -57,7 +62,7 @@ export async function readRows(bytes: Buffer, turns: Turns): Promise<ReadRows> {
   const items: Item[] = [];
   for (const [number, line] of lines) {
     await turns.pass();
-    items.push([number, 'the line', parseJson(line)]);
+    items.push([number, 'the line', parseJson(line, parse)]);
   }
   return sortOut(items);
 }
@@ -101,10 +106,12 @@ interface Parsed {
   readonly problem?: string;
 }
 
-function parseJson(text: string, { isTooDeep } = outlineOf(text)): Parsed {
+type Parse = (text: string) => unknown;
+
+function parseJson(text: string, parse: Parse, { isTooDeep } = outlineOf(text)): Parsed {
   if (isTooDeep) return { problem: `is nested deeper than ${maxDepth} levels` };
   try {
-    return { value: JSON.parse(text) };
+    return { value: parse(text) };
   } catch {
     return { problem: 'is not JSON' };
   }

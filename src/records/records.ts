@@ -35,6 +35,11 @@ export function namedFields(type: RecordType): readonly [name: string, field: Fi
   return Object.entries(records[type].fields);
 }
 
+/** The fields of all records, of their parts and of the entries of their lists. */
+export const allFields: readonly (readonly [name: string, field: Field])[] = recordTypes
+  .flatMap(namedFields)
+  .flatMap((each) => [each, ...('fields' in each[1] ? Object.entries(each[1].fields) : [])]);
+
 interface Parent {
   readonly type: RecordType;
   /** The field with its id. */

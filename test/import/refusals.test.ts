@@ -22,6 +22,9 @@ const one = (over: object) => subscription(1001, over);
 const withLine = (over: object) => one({ lines: [{ ...line, ...over }] });
 const lines = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ ...line, lineId: index + 1 }));
+/** A record as JSON, with the source text of its number. */
+const withNumber = (record: (number: unknown) => object, source: string) =>
+  JSON.stringify(record('NUMBER')).replace('"NUMBER"', source);
 const withPricing = (discountType: string, discountValue?: unknown) =>
   plan({ pricing: { discountType, discountValue } });
 const withName = (escapes: string) =>
@@ -168,6 +171,8 @@ const amounts: readonly Case[] = [
       .map((amount) => payment({ amount })),
     payment({ amount: null }),
     payment({ amount: true }),
+    // As a number of JavaScript it would be 1.
+    withNumber((amount) => payment({ amount }), '1.0000000000000000001'),
   ],
   [
     'lines[0].currentPrice must be an amount of 0 or more, below 10^12, with at most 12 decimals',
@@ -280,6 +285,29 @@ onOneDatabase('record validation', (open) => {
     await refuses([[yen, ...halves]], 'JPY');
     const dinars = 'amount must be an amount of 0 or more, below 10^12, with at most 3 decimals';
     await refuses([[dinars, payment({ amount: '1.2345' })]], 'KWD');
+  });
+
+  test('keeps all digits of prices that are JSON numbers', async () => {
+    const shop = await createShop(store);
+    const prices = ['1234567.123456789012', '999999999999.999999999999', '0.0000001', '1e-7'];
+    const { refused } = await importAll(store, shop, [
+      plan(),
+      ...prices.map((source, index) =>
+        withNumber(
+          (currentPrice) => subscription(index + 1, { lines: [{ ...line, currentPrice }] }),
+          source,
+        ),
+      ),
+    ]);
+    assert.deepEqual(refused, []);
+    const stored = await store.write<{ price: string }[]>`
+      select current_price::text as price from subscription_lines
+      where shop_id = ${shop.id} order by subscription_id`;
+    assert.deepEqual(
+      stored.map(({ price }) => price),
+      // As Python writes what is that small.
+      prices.with(-1, '0.0000001'),
+    );
   });
 
   test('accepts unusual but valid values', async () => {

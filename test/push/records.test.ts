@@ -46,6 +46,14 @@ const session = {
   outcome: 'saved',
   createdAt: '2026-11-17T10:58:00Z',
 };
+const unpaid = {
+  type: 'payment',
+  id: 9001,
+  subscriptionId: 'sub_1Nx',
+  cycle: '2026-11',
+  status: 'succeeded',
+  processedAt: '2026-11-05T11:00:02Z',
+};
 const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
 
 onOwnDatabases('pushed records', (open) => {
@@ -95,7 +103,8 @@ onOwnDatabases('pushed records', (open) => {
         { type: 'delete', record: 'cancellation', id: 7003 },
         { type: 'delete', record: 'cancellation', id: 7001 },
         'text',
-      ]),
+        { ...unpaid, amount: 'NUMBER' },
+      ]).replace('"NUMBER"', '15.300000000000000001'),
     );
     const batch = await world.finished(body.batchId);
     assert.deepEqual(batch.outcomes, {
@@ -103,7 +112,7 @@ onOwnDatabases('pushed records', (open) => {
       replaced: 1,
       unchanged: 2,
       deleted: 1,
-      refused: 2,
+      refused: 3,
     });
     assert.deepEqual(batch.refused, [
       {
@@ -112,6 +121,11 @@ onOwnDatabases('pushed records', (open) => {
         record: 'cancellation 7002',
       },
       { line: 6, reason: 'record 6 is not a JSON object' },
+      {
+        line: 7,
+        reason: 'amount must be an amount of 0 or more, below 10^12, with at most 2 decimals',
+        record: 'payment 9001',
+      },
     ]);
   });
 

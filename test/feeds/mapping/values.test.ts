@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { type AmountFormat, readAmount } from '../../../src/mapping/amounts.ts';
+import { jsonRow } from '../../../src/mapping/rows.ts';
 import { createTimeReader } from '../../../src/mapping/times.ts';
 import { createReader } from '../../../src/mapping/values.ts';
 import { runs } from '../../support/seed.ts';
@@ -218,6 +219,13 @@ test('keeps numeric ids, and derives numbers from text ids', () => {
   }
   // 2^52 + 0xc1bb0b56d3ded: the first 13 digits of the SHA-256 of "subscription:sub_1NxA".
   assert.equal(id('text', 'sub_1NxA'), 7_911_745_119_927_789);
+});
+
+test('keeps all digits of numbers in JSON rows', () => {
+  for (const number of ['12345678901.12345678', '9007199254740993', '1.0000000000000000001']) {
+    const row = jsonRow(1, `{"a":{"b":${number}}}`);
+    assert.equal('values' in row && row.values.get('a.b'), number);
+  }
 });
 
 test('refuses the sign of another currency, and takes one that several currencies share', () => {
