@@ -124,6 +124,13 @@ onOneDatabase('the revenue page', (open) => {
     // What explains it is what changed in the period, whatever it is compared with.
     const since = plain(await see('revenue?from=2026-11-10&to=2026-11-10&compare=year'));
     assert.match(since, /−€20\.00 in all\. .* Monthly box −€20\.00 €35\.01 €15\.01/);
+    assert.deepEqual(await load('revenue.csv?table=why&from=2026-11-10&to=2026-11-10'), [
+      'Plan,Part,Before,Now,Currency',
+      'Monthly box,-20,35.01,15.01,EUR',
+    ]);
+    // Half a cent a month, and another.
+    const cents = await load('revenue.csv?table=why&by=interval&from=2026-11-01&to=2026-11-09');
+    assert.ok(cents.includes('Every year,0.01,0,0.01,EUR'), cents.join());
     assert.match(
       plain(await see('revenue?days=365')),
       /data begins Aug 1, 2026, too late to compare/,

@@ -6,8 +6,16 @@ import {
   dimensionsOf,
 } from '../../metrics/explain/question.ts';
 import { findFirstDay } from '../../metrics/history.ts';
+import { parseDecimal } from '../../money.ts';
 import { shopPath } from '../site.ts';
-import { signedFormat, moneyFormat, formatRate, pointsFormat, rateBase } from '../ui/formats.ts';
+import {
+  signedFormat,
+  moneyFormat,
+  formatRate,
+  pointsFormat,
+  rateBase,
+  rounded,
+} from '../ui/formats.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import type { DetectedReason } from '../../vocabulary.ts';
 import { choices } from '../view/picker.ts';
@@ -110,10 +118,14 @@ async function readWhy(
   const rate = ({ n, d }: ExplainedValue['now']) =>
     d === undefined ? amount(n) : formatRate(visit, { share: n / d, of: d });
   const base = ({ n, d }: ExplainedValue['now']) => d !== undefined && rateBase(visit, n, d);
+  const isMoney = figure === 'mrr';
+  /** Amounts have as many digits as in other files. */
+  const inFile = (value: number | null) =>
+    value !== null && isMoney ? rounded(parseDecimal(value.toFixed(12)), shop) : value;
   const cases = (label: string, when: 'before' | 'now') => ({
     ...number(label, (row) => html`${rate(row[when])} ${base(row[when])}`),
     file: {
-      [`${label}, cases`]: (row: ExplainedValue) => row[when].n,
+      [isMoney ? label : `${label}, cases`]: (row: ExplainedValue) => inFile(row[when].n),
       ...(isRate && { [`${label}, of`]: (row: ExplainedValue) => row[when].d ?? null }),
     },
   });
@@ -181,13 +193,14 @@ async function readWhy(
           (row) =>
             html`${part(row.part)}
             ${row.isChance && Boolean(row.part) && html`<small>may be chance</small>`}`,
-          (row) => row.part,
+          (row) => inFile(row.part),
         ),
         kind: 'number main',
       },
       cases('Before', 'before'),
       cases('Now', 'now'),
       ...(isRate ? [effect('Rate', 'rate'), effect('Mix', 'mix')] : []),
+      ...(isMoney ? [{ label: 'Currency', file: { Currency: () => shop.currency } }] : []),
     ],
   });
 }
