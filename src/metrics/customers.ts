@@ -131,8 +131,10 @@ async function readRows(
   const rows = await sql<(Omit<CustomerRow, 'mrr'> & { amounts: Amounts | null })[]>`
     select v.customer_id as "customerId", (date_part('epoch', v.since) * 1000)::bigint as since,
       v.value::text as value, v.total, v.is_cut as "isCut", w.*, o.subscriptions, o.paid, json_build_object('failing',
-        o.is_failing is true, 'skipping', o.skips >= ${minSkips}, 'leaving', o.is_leaving is true) as risks
+        o.is_failing is true, 'skipping', l.is_live and o.skips >= ${minSkips},
+        'leaving', l.is_live and o.is_leaving is true) as risks
     from (${customers}) v
+    cross join lateral (select ${isLive(sql, shopId, now, 'v.customer_id')} as is_live) l
     cross join lateral (
       select json_object_agg(billed, amount) filter (where billed is not null) as amounts,
         coalesce(sum(count), 0)::int as active, coalesce(sum(count) filter (where billed is null), 0)::int as trials
@@ -181,6 +183,16 @@ async function readRows(
 /** Sums of prices by billing interval. */
 type Amounts = Readonly<Record<IntervalText, string>>;
 
+/** Whether a customer has a live subscription: those who have left cannot be kept. */
+const isLive = (
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+  customer: string,
+): Part => sql`(
+  select coalesce(sum(live + paused_undated) > 0, false)
+  from ${each(sql, shopId, 'subscriber_changes', 'customer_id', customer)} c where at <= ${isoTime(now)})`;
+
 /** Whether a session is a visit to the cancel flow that still counts. */
 const isVisit = (sql: Sql | Transaction, now: number): Part =>
   sql`created_at >= ${isoTime(now - riskDays.leaving * day)} and created_at < ${isoTime(now)}`;
@@ -201,11 +213,12 @@ function customersAtRisk(sql: Sql | Transaction, shopId: number, now: number, ri
     skipping: sql`${sessions} ${isSkip(sql, now)} order by outcome desc, created_at desc`,
     leaving: sql`${sessions} ${isVisit(sql, now)} order by created_at desc`,
   };
+  const isKeepable = risk === 'failing' ? sql`true` : isLive(sql, shopId, now, 's.customer_id');
   return sql`
     with found as materialized (${signs[risk]} limit ${maxSigns + 1})
     select s.customer_id, (select count(*) from found) > ${maxSigns} as is_cut
     from (select * from found limit ${maxSigns}) signs
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'signs.subscription_id')} s
     where s.created_at <= ${isoTime(now)}
-    group by s.customer_id having count(*) >= ${risk === 'skipping' ? minSkips : 1}::int`;
+    group by s.customer_id having count(*) >= ${risk === 'skipping' ? minSkips : 1}::int and ${isKeepable}`;
 }

@@ -37,12 +37,13 @@ const riskNames = ['failing', 'skipping', 'leaving'] as const;
 interface Events {
   readonly paid: readonly { readonly amount: string; readonly at: number }[];
   readonly sessions: readonly { readonly isSkip: boolean; readonly at: number }[];
+  readonly isPausedUndated: boolean;
   readonly cases: readonly { readonly openedAt: number; readonly closedAt: number | null }[];
 }
 
 async function readEvents(sql: Sql, shopId: number): Promise<ReadonlyMap<number, Events>> {
   const rows = await sql<(Events & { id: number })[]>`
-    select s.subscription_id as id, (
+    select s.subscription_id as id, s.status = 'paused' and s.status_since is null as "isPausedUndated", (
         select coalesce(json_agg(json_build_object('amount', amount::text, 'at', ms)), '[]') from (
           select amount, date_part('epoch', processed_at) * 1000 as ms from payments p
           where p.shop_id = s.shop_id and p.subscription_id = s.subscription_id and p.status = 'succeeded'
@@ -80,6 +81,11 @@ function customersOf(
     const happened = own.map(({ id }) => events.get(id) as Events);
     const sessions = happened.flatMap((each) => each.sessions).filter((each) => each.at < at);
     const active = own.filter((each) => statusBefore(each, at + 1) === 'active');
+    const isLive = own.some(
+      (each) =>
+        ['active', 'paused'].includes(statusBefore(each, at + 1)) ||
+        events.get(each.id)?.isPausedUndated,
+    );
     return {
       customerId,
       since: Math.min(...all.map(createdAt)),
@@ -96,8 +102,9 @@ function customersOf(
         failing: happened
           .flatMap((each) => each.cases)
           .some(({ openedAt, closedAt }) => openedAt <= at && (closedAt ?? Infinity) > at),
-        skipping: sessions.filter((each) => each.isSkip && each.at >= at - 180 * day).length >= 2,
-        leaving: sessions.some((each) => each.at >= at - 90 * day),
+        skipping:
+          isLive && sessions.filter((each) => each.isSkip && each.at >= at - 180 * day).length >= 2,
+        leaving: isLive && sessions.some((each) => each.at >= at - 90 * day),
       },
     };
   });

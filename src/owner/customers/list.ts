@@ -31,8 +31,16 @@ import { type Tone, state } from '../ui/labels.ts';
 /** Each with what its customers have. */
 const riskLabels: Readonly<Record<Risk, readonly [label: string, tone: Tone, having: string]>> = {
   failing: ['Payment failed', 'risk', 'a failed payment that is still open'],
-  skipping: ['Skips often', 'risk', 'two or more skipped orders in 180 days'],
-  leaving: ['Cancel flow', 'risk', 'a cancel-flow session in the last 90 days'],
+  skipping: [
+    'Skips often',
+    'risk',
+    'two or more skipped orders in 180 days and a live subscription',
+  ],
+  leaving: [
+    'Cancel flow',
+    'risk',
+    'a cancel-flow session in the last 90 days and a live subscription',
+  ],
 };
 
 const customerFilters = { risk: choice('a risk', riskLabels) };
