@@ -86,9 +86,9 @@ onOneDatabase('files of the owner’s lists', (open) => {
       'attachment; filename="kaffee-kuchen-subscriptions-2026-11-20.csv"',
     );
     assert.deepEqual(lines.slice(0, 3), [
-      'Subscription,Subscription at source,Customer,Customer at source,Plan number,Plan,Status,Price per cycle,Currency,Billed every (count),Billed every (unit),Worth a month,Next billing (UTC),Created (UTC)',
-      '1250,1250,849,849,12,"Coffee, ""large""",Active,12.5,EUR,2,week,27.16,,2026-10-05T00:00:00.000Z',
-      `1249,1249,848,848,11,'=SUM(A1:A9),Cancelled,12.5,EUR,1,month,12.5,2026-12-01T08:30:00.000Z,2026-10-05T00:00:00.000Z`,
+      'Subscription,Subscription at source,Customer,Customer at source,Plan number,Plan,Status,Price per cycle,Currency,Billed every (count),Billed every (unit),Worth a month after trial,Worth a month,Next billing (UTC),Created (UTC)',
+      '1250,1250,849,849,12,"Coffee, ""large""",Active,12.5,EUR,2,week,27.16,27.16,,2026-10-05T00:00:00.000Z',
+      `1249,1249,848,848,11,'=SUM(A1:A9),Cancelled,12.5,EUR,1,month,12.5,12.5,2026-12-01T08:30:00.000Z,2026-10-05T00:00:00.000Z`,
     ]);
     const ids = lines.slice(1).map((each) => Number(each.split(',', 1)[0]));
     assert.deepEqual(

@@ -8,6 +8,7 @@ import { appendEntry } from '../../src/store/owners/audit.ts';
 import { addLoggedRequests } from '../../src/store/keys/requests.ts';
 import { orList } from '../../src/metrics/segments/segment.ts';
 import { onOneDatabase } from '../support/databases.ts';
+import { line, plan, subscription } from '../rest/records.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
 import { plain, rowsOf } from './page-text.ts';
@@ -323,5 +324,37 @@ onOneDatabase('every list', (open) => {
     assert.equal(plain(foot), `Total ${money.format(cents / 100)}`);
     assert.ok(file.length > 100, String(file.length));
     assert.doesNotMatch(await see(`${home}/payments?kind=failed&days=365`), /<tfoot>/);
+  });
+
+  test('show a subscription in a trial as worth nothing yet, and add up to MRR', async () => {
+    const shop = await createShop(world.store, { currency: 'EUR' });
+    const records = [
+      plan(),
+      subscription(1, { lines: [{ ...line, quantity: 1, currentPrice: '10.00' }] }),
+      subscription(2, {
+        lines: [{ ...line, quantity: 1, currentPrice: '3.25' }],
+        createdAt: '2026-11-18T00:00:00Z',
+        trialEndsAt: '2026-11-25T00:00:00Z',
+      }),
+    ];
+    assert.deepEqual((await importAll(world.store, shop, records)).refused, []);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    for (const query of ['', '?order=highest', '?customer=501', '?figure=active', '?plan=11']) {
+      const path = `/app/shops/${shop.id}/subscriptions`;
+      const rows = rowsOf((await owner.get(`${path}${query}`)).text);
+      const worth = rows.map(
+        (cells) => cells.find((cell) => / after trial /.test(cell)) ?? cells[5],
+      );
+      assert.deepEqual(worth.toSorted(), ['€10.00', '€3.25 after trial €0.00'], query);
+      const file = csvRows((await owner.get(`${path}.csv${query}`)).text);
+      assert.deepEqual(
+        file.map((each) => [each['Worth a month after trial'], each['Worth a month']]).toSorted(),
+        [
+          ['10', '10'],
+          ['3.25', '0'],
+        ],
+        query,
+      );
+    }
   });
 });

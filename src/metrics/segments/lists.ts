@@ -93,7 +93,8 @@ function readCounted(
   };
   const cancelled = sql`
     select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
-      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.past_values, s.next_billing_at, s.created_at
+      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.past_values, s.trial_ends_at,
+      s.next_billing_at, s.created_at
     from (
       select * from status_events
       where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)} and at <= ${isoTime(at)}
@@ -105,7 +106,8 @@ function readCounted(
     where e.to_status = 'cancelled' and last.position = e.position and s.status_since is not null`;
   const saved = sql`
     select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
-      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.past_values, s.next_billing_at, s.created_at
+      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.past_values, s.trial_ends_at,
+      s.next_billing_at, s.created_at
     from (
       select * from (
         select * from cancellation_sessions

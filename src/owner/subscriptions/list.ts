@@ -200,8 +200,16 @@ export interface SubscriptionRow extends z.infer<typeof subscription> {
   /** When what the list is of happened, epoch milliseconds, if it is of a figure. */
   readonly happenedAt?: number;
   readonly interval: Interval;
-  /** What it is worth a month, to 12 decimals. */
+  /** What it is worth a month, to 12 decimals; after its trial, if it has one. */
   readonly value: string;
+  readonly trialEndsAt: string | null;
+}
+
+/** Whether it is active, but brings no MRR yet, at the time that the list is of. */
+function isInTrial({ status, trialEndsAt }: SubscriptionRow, visit: SubscriptionsVisit): boolean {
+  const figure = figureIn(visit);
+  const at = figure ? countedIn(visit, figure).at : visit.view.now;
+  return status === 'active' && trialEndsAt !== null && Date.parse(trialEndsAt) > at;
 }
 
 const orders: Readonly<Record<SubscriptionOrder, string>> = { ...timeOrders, ...valueOrders };
@@ -282,8 +290,16 @@ export const list = defineList<SubscriptionRow, ListCount>()({
         // On phones, only what shows the order.
         kind: isByValue(visit.order) ? 'number' : 'minor number',
         // Without the marks of direction, which the price does not need either: a row has few bytes.
-        cell: ({ value }, { shop }) => formatMoney(visit, rounded(parseDecimal(value), shop)),
-        head: 'Worth a month',
+        cell: (row) =>
+          isInTrial(row, visit)
+            ? html`<span class="quiet">${formatMoney(visit, worthOf(row, visit))} after trial</span>
+                ${formatMoney(visit, 0)}`
+            : formatMoney(visit, worthOf(row, visit)),
+        // The first says how they are sorted.
+        file: {
+          'Worth a month after trial': worthOf,
+          'Worth a month': (row) => (isInTrial(row, visit) ? 0 : worthOf(row, visit)),
+        },
         sum: ({ mrr }) => (figureIn(visit) === 'mrr' ? mrr : undefined),
         sort: canSortByValue(visit) ? ['lowest', 'highest'] : undefined,
       }),
@@ -316,6 +332,9 @@ export const list = defineList<SubscriptionRow, ListCount>()({
     ],
   },
 });
+
+const worthOf = ({ value }: SubscriptionRow, { shop }: Pick<ShopVisit, 'shop'>) =>
+  rounded(parseDecimal(value), shop);
 
 /** What happened in a period is found by when it did, and what was worth something then by when it began. */
 function canSortByValue(visit: SubscriptionsVisit): boolean {

@@ -54,8 +54,9 @@ const lineItemIn = (digits: number) =>
     currentPrice: amount('current_price', digits),
   });
 
-/** What pages show beside: how often it is billed, and what it is worth a month. */
+/** What pages show beside: how often it is billed, and what it is worth a month, and from when. */
 const shownFields = {
+  trialEndsAt: nullable(instant('s.trial_ends_at')),
   interval: object({
     unit: enumValue('coalesce(s.own_interval_unit, p.interval_unit)'),
     count: integer('coalesce(s.own_interval_count, p.interval_count)'),
