@@ -289,10 +289,10 @@ test('compares with the end of the same period a year before, as the cards do', 
     say({ moved: unmoved }, yearBefore, { view: yearly }),
     /^Better: .* In this period: nothing came or left\. /,
   );
-  // What the data begins after is not compared.
+  // Where nothing is known of the year before, it is the period alone.
   assert.match(
     say(now, yearBefore, { view: yearly, firstDay: yearly.before.until + 1 }),
-    /^MRR is \$18,180\. In this period: .* There is no earlier data to compare with\.$/,
+    /^Worse: MRR down \$240 \(1\.3%\)\. \$2,440 lost .* There is no earlier data to compare with\.$/,
   );
 });
 

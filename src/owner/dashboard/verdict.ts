@@ -6,7 +6,7 @@ import { minCases, significanceOfShares } from '../../metrics/significance.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { type View, gapIn, viewPath } from '../view/view.ts';
+import { gapIn, viewPath } from '../view/view.ts';
 import { type Words, canJudge, changeOf, shareOf, wordsOf } from './changes.ts';
 import type { Counted, Judged } from './dashboard.ts';
 
@@ -70,7 +70,7 @@ const rules: readonly Rule[] = [
     explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start, or against the end of the same period a year before, if that is compared with. A change of up to ${leastChange * 100}% is “about the same”. A segment by status or age is not judged: its subscriptions are chosen by how they are now.`,
     say({ movements, earlier, view, firstDay }, words) {
       const { closing } = movements;
-      const [start, opening, span] = isOfYear(view)
+      const [start, opening, span] = isOfYear({ view, firstDay })
         ? [view.before.until, earlier.summary.mrr, ' in a year']
         : [view.period.from, movements.opening, ''];
       const growth = closing - opening;
@@ -100,7 +100,9 @@ const rules: readonly Rule[] = [
   },
 ];
 
-const isOfYear = ({ comparison }: View) => comparison === 'year';
+/** Whether the answer is about a year; not if nothing is known of its start. */
+const isOfYear = ({ view, firstDay }: Pick<Judged, 'view' | 'firstDay'>) =>
+  view.comparison === 'year' && firstDay <= view.before.until;
 
 function driverSentence(judged: Judged, words: Words): Sentence | undefined {
   const { driver, movements, view } = judged;
@@ -136,13 +138,13 @@ function driverSentence(judged: Judged, words: Words): Sentence | undefined {
   };
 }
 
-function amountsSentence({ movements, view }: Judged, words: Words): Sentence {
+function amountsSentence({ movements, view, firstDay }: Judged, words: Words): Sentence {
   const isGrowing = movements.closing >= movements.opening;
   const largest = [largestOf(inflows, movements), largestOf(outflows, movements)];
   const parts = (isGrowing ? largest : largest.toReversed()).flatMap((name) =>
     movements[name] === 0 ? [] : `${words.about(movements[name])} ${sources[name]}`,
   );
-  const lead = isOfYear(view) ? 'In this period:' : '';
+  const lead = isOfYear({ view, firstDay }) ? 'In this period:' : '';
   if (parts.length === 0)
     return { lead, text: lead ? 'nothing came or left.' : 'Nothing came or left.' };
   const rows = view.segment ? undefined : { name: 'what changed MRR', rows: '/revenue' };
