@@ -181,6 +181,14 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.getByRole('link', { name: 'Search' }).isVisible(), false);
     assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false);
+    for (const path of ['', '/subscriptions', '/cohorts']) {
+      await page.goto(page.url().replace(/(\/shops\/\d+).*/, `$1${path}`));
+      const controls = page.locator('main').locator('.periods, .filters, select, input, button');
+      const shown = await controls.evaluateAll((all) =>
+        all.filter((each) => each.checkVisibility()),
+      );
+      assert.equal(shown.length, 0, path);
+    }
     await context.close();
   });
 });

@@ -16,7 +16,7 @@ const joined = (name: string, files: readonly string[], before = '') =>
 export const frameAssets: readonly Asset[] = [
   joined(
     'frame.css',
-    ['style.css', 'tables.css', '../view/picker.css', '../segments/segments.css'],
+    ['style.css', 'tables.css', '../view/picker.css', '../segments/segments.css', 'print.css'],
     pageStyle + iconStyle,
   ),
   joined('frame.js', ['frame.js', '../../http/look/copy.js', 'search.js', '../segments/count.js']),
