@@ -99,6 +99,7 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
       '/subscriptions',
       '/cohorts?of=revenue&as=value',
     ]) {
+      '/revenue/prices?days=365',
       await go(path);
       assert.match(await page.locator('main').innerText(), /KWD\s\d/, path);
       for (const width of widths) {
@@ -162,6 +163,12 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
         .first()
         .evaluate((row) => ({ bottom: row.getBoundingClientRect().bottom }));
       // Above the bar at the bottom.
+      const blank = await page
+        .locator('.rows tfoot td')
+        .evaluateAll((cells) =>
+          cells.filter((cell) => cell.checkVisibility() && cell.textContent === ''),
+        );
+      assert.equal(blank.length, 0, path);
       assert.ok(bottom < 780 - 64, `${path}: ${bottom}`);
     }
     await go('/cancel-flow/sessions?outcome=ended&reason=other&order=oldest');

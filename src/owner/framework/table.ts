@@ -262,9 +262,7 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
       sums.some((sum) => sum !== undefined) &&
       html`<tfoot>
         <tr>
-          ${shown.map((column, index) =>
-            bodyCell(column, column.kind === 'head' ? 'Total' : sums[index]),
-          )}
+          ${shown.map((column, index) => footCell(column, sums[index]))}
         </tr>
       </tfoot>`
     }
@@ -291,11 +289,19 @@ function head(open: Open, { label, kind, sort }: Sortable, home: Home['page'] | 
 const bodyCell = (column: Marked, content: HtmlValue) =>
   column.kind === 'head' ? html`<th${ofRow}>${content}` : html`<td${marksOf(column)}>${content}`;
 
+/** With its end, as the last one would not be empty otherwise. */
+const footCell = (column: Marked, sum: HtmlValue) =>
+  column.kind === 'head'
+    ? html`<th${ofRow}>Total</th>`
+    : html`<td${classOf(column.kind)}>${sum}</td>`;
+
 type Marked = Pick<Column<never>, 'kind' | 'label' | 'isStyled'>;
 
-/** On phones, only cells of no kind need their head beside them. */
+/** On phones, only numbers and cells of no kind need their head beside them. */
 const marksOf = ({ kind, label, isStyled }: Marked) =>
-  classOf(kind) ?? (!isStyled && html` data-label="${label}"`);
+  kind === undefined || kind === 'number'
+    ? html`${classOf(kind)}${!isStyled && html` data-label="${label}"`}`
+    : classOf(kind);
 
 /** Chooses the columns of the page and its file. Closed, it is a link to the page where it is open: a script loads it. */
 function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {

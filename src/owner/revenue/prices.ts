@@ -285,7 +285,7 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     column.decimal('Was', ({ was }) => was, { head: 'Worth a month before', kind: 'minor number' }),
     column.decimal('Worth', ({ became }) => became, { head: 'Worth a month' }),
     {
-      ...column.money('Added', addedBy),
+      ...column.money('Added', addedBy, { kind: 'number' }),
       cell: (row) => column.showMoney(visit, addedBy(row, visit), '+'),
       sum: ({ sums }) =>
         sums && column.showMoney(visit, rounded(parseDecimal(sums.added), visit.shop), '+'),
@@ -295,7 +295,7 @@ export const prices = defineList<PriceChangeRow, Summary>()({
       kind: 'minor number',
       sum: ({ sums }) => sums && rounded(parseDecimal(sums.lost), visit.shop),
     }),
-    column.time('Changed', ({ at }) => at, { kind: 'minor', sort: ['oldest', 'newest'] }),
+    column.time('Changed', ({ at }) => at, { kind: undefined, sort: ['oldest', 'newest'] }),
     {
       label: 'Left',
       cell: ({ leftAt }) => (leftAt === null ? '–' : showDay(visit, new Date(leftAt))),
