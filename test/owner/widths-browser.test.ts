@@ -12,6 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
+import { createUnloggedKey } from '../../src/access/keys/keys.ts';
 import { follow, openSignedIn } from './inspect.ts';
 import { listPaths } from './list-paths.ts';
 
@@ -98,8 +99,8 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
       '/cancel-flow',
       '/subscriptions',
       '/cohorts?of=revenue&as=value',
-    ]) {
       '/revenue/prices?days=365',
+    ]) {
       await go(path);
       assert.match(await page.locator('main').innerText(), /KWD\s\d/, path);
       for (const width of widths) {
@@ -162,15 +163,28 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
         .locator('.rows tbody tr')
         .first()
         .evaluate((row) => ({ bottom: row.getBoundingClientRect().bottom }));
-      // Above the bar at the bottom.
       const blank = await page
         .locator('.rows tfoot td')
         .evaluateAll((cells) =>
           cells.filter((cell) => cell.checkVisibility() && cell.textContent === ''),
         );
       assert.equal(blank.length, 0, path);
+      // Above the bar at the bottom.
       assert.ok(bottom < 780 - 64, `${path}: ${bottom}`);
     }
+    await createUnloggedKey(world.store.write, shop.id, {
+      name: 'x'.repeat(80),
+      scopes: ['read:entitlements'],
+      createdBy: 'test',
+      createdAt: new Date(now),
+    });
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 780 });
+      await go('/keys');
+      await page.getByText('x'.repeat(80)).first().waitFor();
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+    }
+    await page.setViewportSize({ width: 360, height: 780 });
     await go('/cancel-flow/sessions?outcome=ended&reason=other&order=oldest');
     await page.getByText('Sort: Oldest first').click();
     await page.getByText('Filter (2)').click();
