@@ -55,7 +55,7 @@ onOneDatabase('the pages of cohorts', (open) => {
     assert.match(ofRevenue, /class="change neutral"/);
     assert.match(
       words(ofRevenue),
-      /February 2026 kept 50% of its first MRR after 7 months: 10 points less than March 2026, with 60%\./,
+      /February 2026 kept 50.0% of its first MRR after 7 months: 10 points less than March 2026, with 60.0%\./,
     );
     assert.match(shown, /Mar 2026 10 10 of 10 10 of 10( 6 of 10){7} so far/);
     assert.match(shown, /Average 20 of 20 20 of 20 11 of 20/);

@@ -1,7 +1,14 @@
 import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type View, viewPath } from '../view/view.ts';
-import { dateFormat, localeOf, numberFormat, countFormat, moneyFormat } from '../ui/formats.ts';
+import {
+  dateFormat,
+  formatShare,
+  localeOf,
+  numberFormat,
+  countFormat,
+  moneyFormat,
+} from '../ui/formats.ts';
 import type { Chart, Grain, Tick, Time, Series } from './chart.ts';
 import { shopDigitsOf } from '../../money.ts';
 import { shopPath } from '../site.ts';
@@ -196,7 +203,7 @@ export function unitsOf(
       isMoney: true,
     },
     shares: {
-      format: numberFormat(locale, percent).format,
+      format: (share) => formatShare(visit, share),
       formatShort: numberFormat(locale, percent).format,
       unit: 0.0001,
       isMoney: false,

@@ -202,11 +202,11 @@ const rest = (now: Side, before: Side = {}) =>
 
 test('names what got worse beyond chance, seen against its base', () => {
   const failures = { failedPayments30d: 60 };
-  const tell = 'The share of payments that failed rose from 2.4% to 6%.';
+  const tell = 'The share of payments that failed rose from 2.4% to 6.0%.';
   assert.equal(rest({ summary: failures }), tell);
   // Something else that got better by more is not told of.
   assert.equal(rest({ summary: { ...failures, newSubscribers30d: 300 } }), tell);
-  assert.equal(rest({ summary: { recoveryRate: 0.4 } }), 'Recovery rate fell from 60% to 40%.');
+  assert.equal(rest({ summary: { recoveryRate: 0.4 } }), 'Recovery rate fell from 60.0% to 40.0%.');
   assert.equal(
     rest({ summary: { newSubscribers30d: 80 } }),
     'New subscribers fell from 138 to 80.',
@@ -223,7 +223,7 @@ test('names what got worse beyond chance, seen against its base', () => {
   // As many failures among a third of the payments.
   assert.equal(
     rest({ bases: { charged: 300 } }),
-    'The share of payments that failed rose from 2.4% to 8%.',
+    'The share of payments that failed rose from 2.4% to 8.0%.',
   );
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dateFormat, numberFormat } from './formats.ts';
+import { dateFormat, englishReader, formatShare, numberFormat } from './formats.ts';
 
 test('formatters are kept by language and options, and dropped once there are too many', () => {
   const german = numberFormat('de', { minimumFractionDigits: 1 });
@@ -15,4 +15,11 @@ test('formatters are kept by language and options, and dropped once there are to
 test('dates are formatted in UTC', () => {
   const midnight = Date.parse('2026-11-18T00:00:00Z');
   assert.equal(dateFormat('en-GB', { dateStyle: 'medium' }).format(midnight), '18 Nov 2026');
+});
+
+test('shares have one decimal, but for none and all', () => {
+  assert.deepEqual(
+    [0, 0.0004, 0.15, 0.7704, 0.833, 1].map((share) => formatShare(englishReader, share)),
+    ['0%', '0.0%', '15.0%', '77.0%', '83.3%', '100%'],
+  );
 });

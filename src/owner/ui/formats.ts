@@ -85,9 +85,12 @@ export function formatMilliseconds(reader: Reader, milliseconds: number): string
   return `${format.format(milliseconds)} ms`;
 }
 
-/** Formats a share as a percentage with one decimal place. */
+/** Formats a share as a percentage with one decimal place; none and all have none. */
 export function formatShare(reader: Reader, share: number): string {
-  return formatOf(reader, { style: 'percent', maximumFractionDigits: 1 })(share);
+  const minimumFractionDigits = share === 0 || share === 1 ? 0 : 1;
+  return formatOf(reader, { style: 'percent', minimumFractionDigits, maximumFractionDigits: 1 })(
+    share,
+  );
 }
 
 /** The same of some cases; of few, how many of how many, and of none “–”. */

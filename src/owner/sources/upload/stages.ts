@@ -2,7 +2,14 @@ import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { page } from '../../ui/page.ts';
-import { formatBytes, countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
+import {
+  formatBytes,
+  countOf,
+  formatCount,
+  localeOf,
+  numberFormat,
+  showTime,
+} from '../../ui/formats.ts';
 import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { UploadState } from '../../../store/push/uploads.ts';
 import { shopPath } from '../../site.ts';
@@ -111,6 +118,9 @@ export function uploadSection(visit: ShopVisit, upload: UploadView | undefined):
   </section>`;
 }
 
+const wholePercent = (visit: ShopVisit) =>
+  numberFormat(localeOf(visit), { style: 'percent', maximumFractionDigits: 0 });
+
 /** How far a running import is. */
 export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
   const { fileName, percent, state } = upload;
@@ -118,8 +128,8 @@ export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
   const content = html`<section class="card" data-refresh>
     <h2>${fileName}</h2>
     <p role="status">
-      ${isStopping ? 'Stopping. ' : ''}${formatShare(visit, percent / 100)} of the file has been
-      read, ${recordsOf(visit, upload)} imported so far.
+      ${isStopping ? 'Stopping. ' : ''}${wholePercent(visit).format(percent / 100)} of the file has
+      been read, ${recordsOf(visit, upload)} imported so far.
       <a href="${uploadPath(visit)}">Refresh</a>
     </p>
     <progress max="100" value="${percent}" aria-label="Share of the file that was read"></progress>
