@@ -121,7 +121,7 @@ export const auditLog = defineList<Row, Summary>()({
       cell: ({ deed }) => capitalised(deed),
       file: { What: ({ what }) => what, Target: ({ target }) => target },
     },
-    column.text('Who', ({ name }) => name, { kind: 'name', cell: ({ name }) => labelOf(name) }),
+    column.text('Who', ({ name }) => name, { isStyled: true, cell: ({ name }) => labelOf(name) }),
     column.time('Time', ({ at }) => at.getTime(), {
       kind: undefined,
       cell: ({ at }, visit) => showSecond(visit, at),

@@ -112,7 +112,7 @@ export const customers = defineList<CustomerRow, Summary>()({
     column.customerHead,
     {
       label: 'Subscriptions',
-      kind: 'name',
+      isStyled: true,
       cell: ({ active, subscriptions }) =>
         `${formatCount(visit, active)} of ${formatCount(visit, subscriptions)} active`,
       file: {
