@@ -61,7 +61,7 @@ for (const wrong of [
 ]) {
   test(`${wrong} is no network`, () => {
     const problem = networkProblem(`198.51.100.7,${wrong}`);
-    assert.ok(problem?.startsWith(`“${wrong}” is no address or network`));
+    assert.ok(problem?.startsWith(`“${wrong}” is not an IP address or network`));
   });
 }
 

@@ -50,5 +50,5 @@ export function networkProblem(typed: string): string | undefined {
   const wrong = networks.find((each) => !isNetwork(each) || each.includes('%'));
   return wrong === undefined
     ? undefined
-    : `“${wrong}” is no address or network such as 203.0.113.7 or 203.0.113.0/24. Give none to allow all.`;
+    : `“${wrong}” is not an IP address or network such as 203.0.113.7 or 203.0.113.0/24. Give none to allow all.`;
 }

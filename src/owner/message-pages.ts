@@ -1,12 +1,23 @@
 import type { Answer } from '../http/answer.ts';
 import { type Html, html } from '../http/html.ts';
 import { type AnyVisit, page } from './ui/page.ts';
-import { type MemberShop, type Visit, shopPath } from './site.ts';
-import { type ShopRight, rights, roleNames } from '../accounts/rights.ts';
+import { type MemberShop, type Visit, addressOf, isOfShop, opens, shopPath } from './site.ts';
+import { type ShopRight, may, rights, roleNames } from '../accounts/rights.ts';
 import type { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import { conditionNames } from '../metrics/segments/segment.ts';
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
+
+/** Where in a shop the visitor's role leads first. */
+function shopLink({ site, shop }: Pick<Visit, 'site'> & { readonly shop: MemberShop }) {
+  if (opens({ site, shop }, '')) {
+    return html`<a href="${shopPath(shop)}">Go to the overview of ${shop.name}</a>`;
+  }
+  const first = site
+    .filter(isOfShop)
+    .find(({ navigation, right }) => navigation && may(shop.role, right));
+  return first && html`<a href="${addressOf(first, shop)}">Go to ${first.label}</a>`;
+}
 
 /** @param visit for a page with the frame of signed-in owners, and of the shop */
 function messagePage(
@@ -17,9 +28,7 @@ function messagePage(
   otherWay?: Html,
 ): Answer {
   const shop = visit?.shop;
-  const wayOn = shop
-    ? html`<a href="${shopPath(shop)}">Go to the overview of ${shop.name}</a>`
-    : (otherWay ?? homeLink);
+  const wayOn = (shop && visit && shopLink({ ...visit, shop })) ?? otherWay ?? homeLink;
   return page(visit && { ...visit, page: undefined }, {
     title,
     content: html`<p>${text}</p>

@@ -33,6 +33,6 @@ export async function reach(
   if (usable) return { address: usable.address, isLoopback: contains(loopback, usable.address) };
   throw new PlatformError(
     'refused',
-    `${host} has no address that may be used. It must be reachable from the internet, unless the operator of this service lists its network in SOURCE_NETWORKS.`,
+    `${host} has no address that may be used. Addresses on the internet may, and those in networks that the operator of this service lists in SOURCE_NETWORKS.`,
   );
 }

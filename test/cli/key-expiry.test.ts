@@ -60,7 +60,7 @@ test('--networks binds a key to networks, which the list shows', { skip }, async
   assert.match(none.err, /--networks: give at least one network/);
   const { code, err } = await run([...create, '--networks', '203.0.113.0/24,office'], { env });
   assert.equal(code, 2);
-  assert.match(err, /--networks: “office” is no address or network/);
+  assert.match(err, /--networks: “office” is not an IP address or network/);
 });
 
 test('shops key-policy sets for how long new keys are valid', { skip }, async () => {

@@ -130,7 +130,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await inspect(page, 'key-networks');
     await page.getByLabel('Allowed networks').fill('127.0.0.1 localhost');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('“localhost” is no address or network').waitFor();
+    await page.getByText('“localhost” is not an IP address or network').waitFor();
     await inspect(page, 'key-networks-refused');
     await page.getByLabel('Allowed networks').fill('127.0.0.1');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -90,7 +90,7 @@ onOneDatabase('a key that is bound to networks', (open) => {
 
     const wrong = await visitor.post(networks, { networks: '203.0.113.0/24, office' });
     assert.equal(wrong.status, 422);
-    assert.match(wrong.text, /“office” is no address or network/);
+    assert.match(wrong.text, /“office” is not an IP address or network/);
     assert.match(wrong.text, /value="203.0.113.0\/24, office"/);
     assert.deepEqual(await statuses(key, '192.0.2.1'), [200, 200]);
 
@@ -151,7 +151,7 @@ onOneDatabase('a key that is bound to networks', (open) => {
     const fields = { id, name: 'Till', scope: 'read:plans', networks: '203.0.113.0/33' };
     const page = await visitor.post(path, fields);
     assert.equal(page.status, 422);
-    assert.match(page.text, /“203.0.113.0\/33” is no address or network/);
+    assert.match(page.text, /“203.0.113.0\/33” is not an IP address or network/);
     assert.match(page.text, /value="203.0.113.0\/33"[^>]*aria-invalid="true"/s);
     const commas = await visitor.post(path, { ...fields, networks: ',,,' });
     assert.equal(commas.status, 422);

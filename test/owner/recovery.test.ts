@@ -284,7 +284,7 @@ onOneDatabase('the recovery page', (open) => {
     ]);
     assert.deepEqual(await ids('?from=2026-11-05&to=2026-11-05'), ['1005']);
     assert.deepEqual(await linesOf(`${home}/closed.csv?result=lost`), [
-      '1006,1006,expired_card,40,EUR,lost,2026-11-08T00:00:00.000Z,2,2026-11-02T10:00:00.000Z,1506,1506',
+      '1006,1006,expired_card,40,EUR,Lost,2026-11-08T00:00:00.000Z,2,2026-11-02T10:00:00.000Z,1506,1506',
     ]);
   });
 

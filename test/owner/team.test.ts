@@ -131,7 +131,11 @@ onOneOwnDatabase('the team of a shop', (open) => {
     assert.equal((await accept(linkIn(first.text))).page.status, 404);
     const { visitor: developer } = await accept(linkIn(second.text));
     assert.equal((await developer.get(path.replace('/team', '/keys'))).status, 200);
-    assert.equal((await developer.get(path)).status, 403);
+    const refused = await developer.get(path);
+    assert.equal(refused.status, 403);
+    // Not to the overview, which is not part of the role either.
+    const elsewhere = path.replace('/team', '/sources');
+    assert.ok(refused.text.includes(`<a href="${elsewhere}">Go to Sources</a>`));
     const known = await visitor.post(path, invitation);
     assert.match(alertIn(known.text), /^This person is a member already\./);
     // An expired one is in the way of another.

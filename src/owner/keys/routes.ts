@@ -60,7 +60,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       submitRight: 'ownership',
       acts: ['key_created'],
       stepUp: 'form',
-      label: 'Keys',
+      label: 'API keys',
       hint: 'Developers',
       section: '/developers',
       show: (visit) => showKeys(visit),

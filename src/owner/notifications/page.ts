@@ -164,7 +164,7 @@ async function notificationsPage(
     ${notice(done)}
     ${
       !isSent &&
-      html`<p class="alert">
+      html`<p class="notice risk">
         No email is sent at the moment, not even a test: this service has no mail server. Its
         operator sets one with <code>SMTP_URL</code>. What you choose here counts from then on.
       </p>`

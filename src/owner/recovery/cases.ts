@@ -157,8 +157,8 @@ function totalIn(visit: ClosedVisit, cases: readonly ClosedCases[]) {
 export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
   path: '/recovery/closed',
   title: 'Recovered and lost payments',
-  label: 'Closed cases',
-  hint: 'Recovered and lost payments',
+  label: 'Recovered and lost payments',
+  hint: 'Closed cases',
   parent: '/recovery',
   noun: 'payments',
   fileNoun: 'closed-payments',
@@ -190,9 +190,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
       sort: ['lowest', 'amount'],
       sum: (cases, { shop }) => amountOf(totalIn(visit, cases), shop.currency),
     }),
-    column.state('Result', ({ result }) => resultLabels[result], {
-      file: { Result: ({ result }) => result },
-    }),
+    column.state('Result', ({ result }) => resultLabels[result]),
     column.time('Closed', ({ closedAt }) => closedAt, { sort: ['oldest', 'newest'] }),
     { ...attempts, kind: 'minor' },
     column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),

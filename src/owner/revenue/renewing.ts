@@ -49,7 +49,7 @@ function weekOf({ filters: { week = 1 }, view: { segment } }: Visit): number {
 export const renewing = defineList<RenewingRow, Total>()({
   path: '/revenue/renewals',
   title: 'Renewals to come',
-  label: 'Renewals expected',
+  label: 'Renewals to come',
   parent: '/revenue',
   noun: 'renewals',
   caption: 'Subscriptions expected to renew',

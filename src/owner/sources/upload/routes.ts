@@ -86,7 +86,6 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
     shopPage(base, {
       right: 'integration',
       acts: ['file_uploaded'],
-      label: 'Uploaded file',
       parent: '/sources',
       async show(visit) {
         const upload = await uploads.find(visit.shop.id);
