@@ -277,7 +277,7 @@ test('compares with the end of the same period a year before, as the cards do', 
   const now = { moved: shrunk, summary: { churnRate30d: 0.06 } };
   assert.equal(
     say(now, yearBefore, { view: yearly }),
-    'Better: MRR up $12,180 in a year (203%). In this period: $2,440 lost to cancellations, $2,200 from new subscriptions. Churn rate fell from 10% to 6%.',
+    'Better: MRR up $12,180 in a year (203%). In this period: $2,440 lost to cancellations, $2,200 from new subscriptions. Churn rate fell from 10.0% to 6.0%.',
   );
   const [smaller, same, none] = [19_000, 18_180, 0].map((mrr) =>
     say({ moved: shrunk }, { summary: { mrr } }, { view: yearly }).replace(/ In this .*/, ''),
