@@ -175,7 +175,8 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
       );
   const words = filled.filter(({ values }) => values.length <= maxWords);
   const statuses = pick('status', words, findPaymentStatus(words));
-  const { status, skipped } = statusOfPayments(statuses.taken);
+  const { status, skipped = [] } = statusOfPayments(statuses.taken);
+  const left = isRefund ? [] : [...skipped, ...findRefunds(words, statuses.taken)];
   const isOfPayment =
     date !== undefined && (answers.has('date') || pointsOf(dateNames, date.column) >= 80);
   const time =
@@ -191,6 +192,8 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
       isCents && inCents,
       rivalNames !== '' && `is "${amount.column.name}" what was paid, and not ${rivalNames}`,
       isWhole && !isCents && doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare'),
+      amount.column.values.some((text) => text.startsWith('-')) &&
+        'amounts below 0 are read as 0; are they refunds?',
     );
   const missing = [
     !ownId && 'an id of its own',
@@ -210,7 +213,7 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
       };
   return {
     fields,
-    skipped: isRefund ? undefined : skipped,
+    skipped: left.length > 0 ? Object.fromEntries(left) : undefined,
     missing,
     choices: {
       id: ids,
@@ -222,6 +225,9 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
     },
   };
 }
+
+/** A column, and the texts whose rows are left out. */
+type Left = readonly [column: string, { readonly isNot: readonly string[] }];
 
 /** A column with more texts is no status. */
 const maxWords = 20;
@@ -237,10 +243,24 @@ function findPaymentStatus(columns: readonly Column[]): Column | undefined {
   })?.found;
 }
 
+/** Rows among payments that say to be refunds, in another column than the status. */
+function findRefunds(columns: readonly Column[], status: Column | undefined): readonly Left[] {
+  return columns.flatMap((column): Left[] => {
+    const isNamed = /\b(?:type|kind|art|tipo|typ|soort|category)\b/.test(column.words);
+    const texts = column.values.filter((text) => isRefundText.test(text));
+    return isNamed && column !== status && texts.length > 0
+      ? [[column.name, { isNot: texts }]]
+      : [];
+  });
+}
+
+const isRefundText = /refund|chargeback|dispute|erstattung|rembours|reembols|rimbors|terugbetal/i;
+
 /** What the words of a status say about payments; what was never charged is left out. */
-function statusOfPayments(
-  column: Column | undefined,
-): Pick<Parts, 'skipped'> & { readonly status: unknown } {
+function statusOfPayments(column: Column | undefined): {
+  readonly skipped?: readonly Left[];
+  readonly status: unknown;
+} {
   if (!column) {
     const doubt = 'no column says whether it was paid; all count as paid';
     return { status: withDoubt({ value: 'succeeded' }, doubt) };
@@ -251,6 +271,6 @@ function statusOfPayments(
   const { table, skipped } = statusTable(column, new Map(meanings));
   return {
     status: { column: column.name, table },
-    skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
+    skipped: skipped.length > 0 ? [[column.name, { isNot: skipped }]] : [],
   };
 }

@@ -103,6 +103,22 @@ test('marks payments of which nothing says whether they were paid, or that have 
   assert.match(doubts, /all count as paid/);
 });
 
+test('takes no refund among payments for a payment, and asks what is below 0', async () => {
+  const { kind, counts, others, doubts } = await suggest([
+    'payment_id,subscription_id,type,amount,status,paid_at',
+    'p1,s1,charge,19.00,paid,2026-10-01',
+    'p2,s2,Refund,19.00,paid,2026-10-02',
+    'p3,s3,charge,-19.00,paid,2026-10-03',
+  ]);
+  assert.deepEqual([kind, counts], ['payment', { payment: 2 }]);
+  assert.deepEqual(
+    others.map((each) => each.type === 'payment' && each.amount),
+    ['19.00', '0.00'],
+  );
+  assert.match(doubts, /amounts below 0 are read as 0; are they refunds\?/);
+  assert.match(doubts, /rows with these values are skipped/);
+});
+
 test('maps refunds and plans as what they are', async () => {
   const refunds = await suggest([
     'refund_id,payment_id,amount,refunded_at',
