@@ -101,11 +101,11 @@ export const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
  * The status of the subscription `s` at a time, as `n.status`: the last one stored, unless that begins only later, as it
  * may by minutes, since clocks differ.
  */
-const statusAt = (sql: Sql | Transaction, now: string) => sql`
+const statusAt = (sql: Sql | Transaction, shopId: number, now: string) => sql`
   cross join lateral (
     select case when s.status_since > ${now} then coalesce((
       select e.to_status from status_events e
-      where e.shop_id = s.shop_id and e.subscription_id = s.subscription_id and e.at <= ${now}
+      where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= ${now}
       order by e.position desc limit 1), 'active') else s.status end as status
   ) n`;
 
@@ -143,7 +143,7 @@ function ofStatusAt(
       select s.* from (
         select * from subscriptions where shop_id = ${shopId} and status_since > ${now}
         order by status_since offset 0
-      ) s ${statusAt(sql, now)}
+      ) s ${statusAt(sql, shopId, now)}
       where n.status = ${status ?? null} and (s.created_at, s.subscription_id) ${than} (${at}, ${id})
     )) found
     order by ${by()} limit ${page.limit}`;
@@ -166,7 +166,7 @@ export function listSubscriptions(
     sql,
     sql`
     select ${sql.unsafe(formsOf(shop).subscription)} as json
-    from (${rows}) s ${itsPlan(sql, shop.id)} ${statusAt(sql, at)}`,
+    from (${rows}) s ${itsPlan(sql, shop.id)} ${statusAt(sql, shop.id, at)}`,
   );
 }
 
@@ -345,7 +345,7 @@ export function listStatusesAt(
     select s.subscription_id as id, n.status
     from unnest(${arrayText(subscriptionIds)}::bigint[]) requested (id)
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'requested.id')} s
-    ${statusAt(sql, new Date(now).toISOString())}`);
+    ${statusAt(sql, shopId, new Date(now).toISOString())}`);
 }
 
 export interface Interval {
@@ -379,7 +379,7 @@ export async function findSubscription(
   const [found] = await withTimeout(sql<{ json: string }[]>`
     select ${sql.unsafe(formsOf(shop).subscriptionDetail)} as json
     from ${lookup(sql, shop.id, 'subscriptions', 'subscription_id', subscriptionId)} s
-    ${itsPlan(sql, shop.id)} ${statusAt(sql, new Date(now).toISOString())}
+    ${itsPlan(sql, shop.id)} ${statusAt(sql, shop.id, new Date(now).toISOString())}
     cross join lateral (
       select string_agg(json, ',' order by position) as items
       from (
