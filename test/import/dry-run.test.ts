@@ -106,8 +106,8 @@ describe('retention import --dry-run', { skip }, () => {
     const isoDay = (ago: number) => new Date(today - ago * 86_400_000).toISOString();
     const recent = (id: number, over: object = {}) =>
       subscription(id, { customerId: id, createdAt: isoDay(9), updatedAt: isoDay(9), ...over });
-    const before = [plan(), ...[1, 2, 3, 4, 5].map((id) => recent(id))];
-    await importAll(store, shop, before, false, systemClock);
+    const earlier = [plan(), ...[1, 2, 3, 4, 5].map((id) => recent(id))];
+    await importAll(store, shop, earlier, false, systemClock);
     const [folder, temporary] = [throwawayFolder(), throwawayFolder()];
     const records = [
       recent(1, { status: 'paused', updatedAt: isoDay(1) }),

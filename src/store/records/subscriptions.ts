@@ -24,8 +24,6 @@ import {
   text,
   enumValue,
   byCreation,
-  orderOf,
-  startOf,
 } from './listing.ts';
 
 /** Of a shop, what its subscriptions' prices are rounded by. */
@@ -104,9 +102,9 @@ export const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
 const statusAt = (sql: Sql | Transaction, shopId: number, now: string) => sql`
   cross join lateral (
     select case when s.status_since > ${now} then coalesce((
-      select e.to_status from status_events e
-      where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= ${now}
-      order by e.position desc limit 1), 'active') else s.status end as status
+      select (array_agg(e.to_status order by e.position desc) filter (where e.at <= ${now}))[1]
+      from status_events e where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id), 'active')
+    else s.status end as status
   ) n`;
 
 /** By when they began, or by what they are worth a month. */
@@ -124,49 +122,28 @@ interface Page<Order extends string = SubscriptionOrder> extends SubscriptionPag
   readonly status: SubscriptionStatus | undefined;
 }
 
-/** Of a status at a time, by when they began, as part of a statement. Few have one that changes only after it. */
-function ofStatusAt(
-  sql: Sql,
-  shopId: number,
-  now: string,
-  { status, ...page }: Page<TimeOrder>,
-): Query<Record<string, unknown>[]> {
-  const { at, id } = startOf(page.after, page.order);
-  const { than } = orderOf(sql, page.order);
-  const { by } = keyset(sql, directionOf(page.order), ['created_at', 'subscription_id']);
-  return sql`
-    select * from ((
-      select * from subscriptions
-      where shop_id = ${shopId} and (status_since is null or status_since <= ${now})
-        ${byCreation(sql, 'subscription_id', ['status', status], page)}
-    ) union all (
-      select s.* from (
-        select * from subscriptions where shop_id = ${shopId} and status_since > ${now}
-        order by status_since offset 0
-      ) s ${statusAt(sql, shopId, now)}
-      where n.status = ${status ?? null} and (s.created_at, s.subscription_id) ${than} (${at}, ${id})
-    )) found
-    order by ${by()} limit ${page.limit}`;
-}
-
-/** By when they began, for the API. Costs the same on every page. @param now epoch milliseconds */
+/**
+ * By when they began, for the API. Costs the same on every page. Those of a status are found by the last one stored, which
+ * their index has, and shown with it.
+ * @param now epoch milliseconds
+ */
 export function listSubscriptions(
   sql: Sql,
   shop: ShopOfPrices,
   now: number,
-  page: Page<TimeOrder>,
+  { status, ...page }: Page<TimeOrder>,
 ): Promise<JsonRows> {
-  const at = new Date(now).toISOString();
-  const rows =
-    page.status === undefined
-      ? sql`select * from subscriptions
-          where shop_id = ${shop.id} ${byCreation(sql, 'subscription_id', ['status', undefined], page)}`
-      : ofStatusAt(sql, shop.id, at, page);
+  const byTime = byCreation(sql, 'subscription_id', ['status', status], page);
+  const shown =
+    status === undefined
+      ? statusAt(sql, shop.id, new Date(now).toISOString())
+      : sql`cross join lateral (select s.status) n`;
   return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(formsOf(shop).subscription)} as json
-    from (${rows}) s ${itsPlan(sql, shop.id)} ${statusAt(sql, shop.id, at)}`,
+    from (select * from subscriptions where shop_id = ${shop.id} ${byTime}) s
+    ${itsPlan(sql, shop.id)} ${shown}`,
   );
 }
 
