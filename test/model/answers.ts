@@ -1,3 +1,4 @@
+import { statusAt } from './history.ts';
 import { priceOf, roundedPrice } from './money.ts';
 import type { Line, Outcome, Status, Subscription } from './records.ts';
 import type { ModelShop } from './shop.ts';
@@ -11,12 +12,12 @@ function newestFirst<Row extends { readonly createdAt: string; readonly id: numb
   return rows.toSorted((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt) || b.id - a.id);
 }
 
-function subscriptionOf(shop: ModelShop, subscription: Subscription) {
+function subscriptionOf(shop: ModelShop, subscription: Subscription, status: Status) {
   const plan = shop.planOf(subscription);
   return {
     subscriptionId: subscription.id,
     customerId: subscription.customerId,
-    status: subscription.status,
+    status,
     planId: plan.id,
     planName: plan.name,
     planType: plan.planType,
@@ -27,13 +28,14 @@ function subscriptionOf(shop: ModelShop, subscription: Subscription) {
   };
 }
 
-export function subscriptionsOf(shop: ModelShop, status?: Status) {
+/** Those of a status are found by the last one, and shown with it. @param now epoch milliseconds */
+export function subscriptionsOf(shop: ModelShop, now: number, status?: Status) {
   return newestFirst(shop.subscriptions)
     .filter((each) => status === undefined || each.status === status)
-    .map((each) => subscriptionOf(shop, each));
+    .map((each) => subscriptionOf(shop, each, status ?? statusAt(each, now).status));
 }
 
-export function detailOf(shop: ModelShop, id: number) {
+export function detailOf(shop: ModelShop, id: number, now: number) {
   const subscription = shop.subscriptions.find((each) => each.id === id);
   if (!subscription) return undefined;
   const lineItems = subscription.lines.map((line: Line) => ({
@@ -45,7 +47,7 @@ export function detailOf(shop: ModelShop, id: number) {
     quantity: line.quantity,
     currentPrice: roundedPrice(priceOf([{ ...line, quantity: 1 }]), shop.digits),
   }));
-  return { ...subscriptionOf(shop, subscription), lineItems };
+  return { ...subscriptionOf(shop, subscription, statusAt(subscription, now).status), lineItems };
 }
 
 export function entitlementsOf(shop: ModelShop, customerId: number, now: number) {
@@ -53,15 +55,16 @@ export function entitlementsOf(shop: ModelShop, customerId: number, now: number)
     .filter((each) => each.customerId === customerId)
     .toSorted((a, b) => a.id - b.id)
     .map((each) => {
-      const { planId, planName, planType } = subscriptionOf(shop, each);
+      const { status } = statusAt(each, now);
+      const { planId, planName, planType } = subscriptionOf(shop, each, status);
       const isPaidFor = each.paidThroughAt !== undefined && now < Date.parse(each.paidThroughAt);
       return {
         subscriptionId: each.id,
         planId,
         planName,
         planType,
-        status: each.status,
-        isEntitled: each.status === 'active' || isPaidFor,
+        status,
+        isEntitled: status === 'active' || isPaidFor,
         paidThroughAt: each.paidThroughAt === undefined ? null : iso(each.paidThroughAt),
       };
     });

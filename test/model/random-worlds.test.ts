@@ -34,7 +34,7 @@ interface Listing {
   readonly path: string;
   readonly rows: 'subscriptions' | 'cancellations';
   readonly id: 'subscriptionId' | 'sessionId';
-  readonly expected: (model: ModelShop) => Row[];
+  readonly expected: (model: ModelShop, now: number) => Row[];
 }
 
 const listings: readonly Listing[] = [
@@ -42,7 +42,7 @@ const listings: readonly Listing[] = [
     path: `/subscriptions?${status === undefined ? '' : `status=${status}&`}`,
     rows: 'subscriptions',
     id: 'subscriptionId',
-    expected: (model) => subscriptionsOf(model, status),
+    expected: (model, now) => subscriptionsOf(model, now, status),
   })),
   ...outcomes.map((outcome: Outcome | undefined): Listing => ({
     path: `/cancellations?${outcome === undefined ? '' : `outcome=${outcome}&`}`,
@@ -142,7 +142,7 @@ onEveryDatabase('random worlds', (open, name) => {
 
   async function compareListings(pair: Pair, sizes: readonly number[]) {
     for (const listing of listings) {
-      const expected = listing.expected(pair.model);
+      const expected = listing.expected(pair.model, clock.at);
       for (const size of sizes) {
         assert.deepEqual(await restOf(pair, listing, size, null), expected);
       }
@@ -156,7 +156,7 @@ onEveryDatabase('random worlds', (open, name) => {
       });
     }
     for (const id of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
-      const subscription = detailOf(model, id);
+      const subscription = detailOf(model, id, clock.at);
       assert.deepEqual(
         (await ask(`/subscriptions/${id}`)).body,
         subscription ? { subscription } : { success: false, message: 'Subscription not found.' },
@@ -178,7 +178,7 @@ onEveryDatabase('random worlds', (open, name) => {
   async function turnPagesMeanwhile(pair: Pair, { meanwhile, pageSize }: World) {
     const begun: { listing: Listing; there: unknown[]; seen: Row[]; next: string | null }[] = [];
     for (const listing of listings) {
-      const there = listing.expected(pair.model).map((row) => row[listing.id]);
+      const there = listing.expected(pair.model, clock.at).map((row) => row[listing.id]);
       const { rows, next } = await pair.nextPage(listing, pageSize, null);
       begun.push({ listing, there, seen: rows, next });
     }
@@ -231,7 +231,7 @@ onEveryDatabase('random worlds', (open, name) => {
       { subscriptions: entitlementsOf(model, customerId, worldNow) },
     ]),
     ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((subscriptionId): [string, object, object] => {
-      const subscription = detailOf(model, subscriptionId);
+      const subscription = detailOf(model, subscriptionId, worldNow);
       const refusal = { success: false, message: 'Subscription not found.' };
       return ['get_subscription', { subscriptionId }, subscription ? { subscription } : refusal];
     }),
@@ -239,7 +239,7 @@ onEveryDatabase('random worlds', (open, name) => {
     [
       'list_subscriptions',
       { limit: 100 },
-      { subscriptions: subscriptionsOf(model), nextCursor: null },
+      { subscriptions: subscriptionsOf(model, worldNow), nextCursor: null },
     ],
     [
       'list_cancellations',
