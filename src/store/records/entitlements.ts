@@ -68,8 +68,9 @@ export class Entitlements {
       }
       for (const { rows, resolve, reject, ...asked } of lookups) {
         const sorted = rows.toSorted(bySubscription);
-        if (sorted.every(({ statusSince }) => (statusSince ?? 0) <= asked.now)) resolve(sorted);
-        else this.#beforeChanges(asked, sorted).then(resolve, reject);
+        const early = sorted.filter(({ statusSince }) => (statusSince ?? 0) > asked.now);
+        if (early.length === 0) resolve(sorted);
+        else this.#beforeChanges(asked, sorted, early).then(resolve, reject);
       }
     } catch (error) {
       // The node of a cluster that has one of the shops may have failed; the other shops are elsewhere.
@@ -81,12 +82,12 @@ export class Entitlements {
     }
   }
 
-  /** Rows of which some have a status that begins only later: with the one before. */
+  /** Rows with the status before that of some of them, which begins only later. @param early those */
   async #beforeChanges(
     { shopId, now }: Pick<Lookup, 'shopId' | 'now'>,
     rows: readonly FoundRow[],
+    early: readonly FoundRow[],
   ): Promise<EntitlementRow[]> {
-    const early = rows.filter(({ statusSince }) => (statusSince ?? 0) > now);
     const found = await listStatusesAt(
       this.#sql.ofShop(shopId),
       shopId,

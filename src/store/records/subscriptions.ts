@@ -131,18 +131,17 @@ export function listSubscriptions(
   sql: Sql,
   shop: ShopOfPrices,
   now: number,
-  { status, ...page }: Page<TimeOrder>,
+  page: Page<TimeOrder>,
 ): Promise<JsonRows> {
-  const byTime = byCreation(sql, 'subscription_id', ['status', status], page);
   const shown =
-    status === undefined
+    page.status === undefined
       ? statusAt(sql, shop.id, new Date(now).toISOString())
       : sql`cross join lateral (select s.status) n`;
   return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(formsOf(shop).subscription)} as json
-    from (select * from subscriptions where shop_id = ${shop.id} ${byTime}) s
+    from (${walkByTime(sql, shop.id, page)}) s
     ${itsPlan(sql, shop.id)} ${shown}`,
   );
 }
@@ -153,14 +152,20 @@ export function listSubscriptionsShown(
   shop: ShopOfPrices,
   { status, order, ...page }: Page,
 ): Promise<JsonRows> {
-  if (!isByValue(order)) {
-    const byTime = byCreation(sql, 'subscription_id', ['status', status], { order, ...page });
-    const rows = sql`select * from subscriptions where shop_id = ${shop.id} ${byTime}`;
-    return subscriptionsAsJson(sql, shop, rows);
-  }
-  const walk = walkByValue(sql, shop.id, { order, ...page }, status && [status]);
+  const walk = isByValue(order)
+    ? walkByValue(sql, shop.id, { order, ...page }, status && [status])
+    : walkByTime(sql, shop.id, { status, order, ...page });
   return subscriptionsAsJson(sql, shop, walk);
 }
+
+/** Subscriptions by when they began, as part of a statement. */
+const walkByTime = (
+  sql: Sql,
+  shopId: number,
+  { status, ...page }: Page<TimeOrder>,
+): Query<Record<string, unknown>[]> => sql`
+  select * from subscriptions
+  where shop_id = ${shopId} ${byCreation(sql, 'subscription_id', ['status', status], page)}`;
 
 export const isByValue = (order: SubscriptionOrder | undefined): order is 'highest' | 'lowest' =>
   order === 'highest' || order === 'lowest';
