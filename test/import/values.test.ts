@@ -208,12 +208,13 @@ onOneDatabase('what subscriptions were worth', (open) => {
     assert.equal(await values(mixed), null);
   });
 
+  const stated = (...events: readonly (readonly [number, string])[]) =>
+    events.map(([at, mrr]) => ({ at: day(at), mrr }));
+
   test('come with a record, and are replaced by a later one that has them', async () => {
     const shop = await newShop();
-    const past = (...events: readonly (readonly [number, string])[]) =>
-      events.map(([at, mrr]) => ({ at: day(at), mrr }));
     await importEach(shop, [
-      priced('10', { updatedAt: day(10), valueEvents: past([1, '8'], [3, '20'], [6, '10.00']) }),
+      priced('10', { updatedAt: day(10), valueEvents: stated([1, '8'], [3, '20'], [6, '10.00']) }),
     ]);
     const monthly = (at: string, amount: string) => `${at} {"month 1": "${amount}"}`;
     assert.deepEqual(await values(shop), [monthly('', '8'), monthly('3', '20'), '6 10']);
@@ -230,7 +231,7 @@ onOneDatabase('what subscriptions were worth', (open) => {
     ]);
     assert.deepEqual(await values(shop), [monthly('', '8'), monthly('3', '20'), '6 10', '12 11']);
     await importEach(shop, [
-      priced('11', { updatedAt: day(14), valueEvents: past([1, '9'], [4, '11']) }),
+      priced('11', { updatedAt: day(14), valueEvents: stated([1, '9'], [4, '11']) }),
       priced('5', { updatedAt: day(12) }),
     ]);
     assert.deepEqual(await values(shop), [monthly('', '9'), '4 11']);
@@ -238,10 +239,8 @@ onOneDatabase('what subscriptions were worth', (open) => {
 
   test('at one instant count as what they come to', async () => {
     const shop = await newShop();
-    const past = (...events: readonly (readonly [number, string])[]) =>
-      events.map(([at, mrr]) => ({ at: day(at), mrr }));
     await importEach(shop, [
-      priced('30', { updatedAt: day(5), valueEvents: past([1, '10'], [5, '20'], [5, '30']) }),
+      priced('30', { updatedAt: day(5), valueEvents: stated([1, '10'], [5, '20'], [5, '30']) }),
     ]);
     assert.deepEqual(await values(shop), [' {"month 1": "10"}', '5 30']);
     assert.deepEqual(await movements(shop, day(1), day(20)), {
@@ -251,7 +250,7 @@ onOneDatabase('what subscriptions were worth', (open) => {
     });
     // What came first is not what it was worth before, and a change there and back is none.
     const other = await newShop();
-    const events = past([3, '5'], [3, '6'], [7, '9'], [7, '6'], [9, '8']);
+    const events = stated([3, '5'], [3, '6'], [7, '9'], [7, '6'], [9, '8']);
     await importEach(other, [priced('8', { updatedAt: day(9), valueEvents: events })]);
     assert.deepEqual(await movements(other, day(1), day(20)), { new: 6, expansion: 2, closing: 8 });
   });
