@@ -5,7 +5,7 @@ import { connectAll } from '../../src/store/open.ts';
 import { serverUrl } from '../support/databases.ts';
 
 test(
-  'a lost session keeps nobody from another lock, however long its own are held',
+  'further locks are taken on a new session after one is lost, however long its own are held',
   { skip: serverUrl === undefined && 'PostgreSQL is not available on this machine' },
   async () => {
     const { write, close } = connectAll(serverUrl as string);

@@ -42,7 +42,7 @@ function roleOf(shop: SsoProvider, { claims }: Identity): Role | undefined {
 /**
  * Starts a session of the person that an issuer has named, or asks for their second factor. A shop's issuer makes them
  * a member; the installation's signs in those who are members or invited. Who gets a new shop by it loses the password
- * that they had, since whoever had invited them to another one may have chosen it.
+ * that they had, since the one who invited them to another shop may have chosen it.
  * @throws SsoRefused
  */
 export async function signInBySso(

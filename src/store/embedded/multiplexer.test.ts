@@ -112,7 +112,7 @@ test('a connection lost between flush and sync does not block others', async () 
   assert.deepEqual([...(await answer)], [{ one: 1 }]);
 });
 
-test('refuses names that need quotes to the client that asked for them, and to nobody else', async () => {
+test('refuses names that need quotes to the client that asked for them alone', async () => {
   await using other = client();
   const socket = connect(server.socketPath);
   const parameters = ['user', 'x', 'role', 'no1', 'search_path', 'public'].join('\0');

@@ -11,7 +11,7 @@ import { startMailServer } from '../notifications/mail-server.ts';
 import { Visitor, isSignedIn, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
 import { type SsoWorld, roleOf, setUpShop, signInBySso, startSsoWorld } from './world.ts';
 
-// Whoever invites sees the link, and so may choose the password of an address that is not theirs.
+// An owner who invites sees the link, and so may choose the password of an address that is not theirs.
 onOneDatabase('accounts of people who sign in at an issuer', (open) => {
   let world: SsoWorld;
   let mailServer: Awaited<ReturnType<typeof startMailServer>>;
@@ -87,7 +87,7 @@ onOneDatabase('accounts of people who sign in at an issuer', (open) => {
     }
   });
 
-  test('lose a password that whoever invited them may have chosen', async () => {
+  test('lose a password that the one who invited them may have chosen', async () => {
     const email = await newPerson();
     const other = await createShop(world.store);
     const { visitor: stranger } = await signedInOwner(world, { email, shopId: other.id });

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { FixedClock } from '../../../src/clock.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { startWorld } from '../../support/world.ts';
+import { type ServiceOptions, startWorld } from '../../support/world.ts';
 import { type Page, Visitor, newAddress, signedInOwner } from '../visitor.ts';
 import { IssuerBrowser, TestIssuer, client } from './issuer.ts';
 
 /** A service with an issuer of its own, and what DNS has. */
-export async function startSsoWorld(
-  store: Store,
-  options: Pick<Parameters<typeof startWorld>[1] & {}, 'mail'> = {},
-) {
+export async function startSsoWorld(store: Store, options: Pick<ServiceOptions, 'mail'> = {}) {
   const issuer = await TestIssuer.start();
   const dns = new Map<string, string>();
   const world = await startWorld(store, {
