@@ -1,4 +1,7 @@
 import { runTogether } from '../../support/together.ts';
 
-// Processes that start, stop, crash and wait: most of the time is spent waiting.
-await runTogether('test/lifecycle/*.test.ts');
+// Processes that start, serve and stop.
+await runTogether(
+  'test/lifecycle/{connections,embedded,exit-status,key-use,locked-table,postgres}.test.ts',
+  'test/lifecycle/{slow-readers,stopping,streams,terminal-log}.test.ts',
+);
