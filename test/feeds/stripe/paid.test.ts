@@ -100,6 +100,29 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
     assert.deepEqual(await stored(unpaid.shop.id), ['cancelled', null]);
   });
 
+  test('is not moved by the periods of a pause, whose invoices are voided', async (t) => {
+    const { clock, world, stripe, id, change, renew } = await start(t);
+    pay(world, makeInvoice(world, id, 'subscription_create', { amount: 1000 }));
+    renew();
+    const paidUntil = world.now + month;
+    change({ pause_collection: { behavior: 'void', resumes_at: null } });
+    const { shop, sync } = await openSynced(store, stripe, clock);
+    await sync();
+    assert.deepEqual(await stored(shop.id), ['paused', paidUntil]);
+
+    clock.advance(month * 1000);
+    const invoice = makeInvoice(world, id, 'subscription_cycle', { amount: 1000 });
+    world.change(
+      'invoice',
+      invoice,
+      (each) => Object.assign(each, { status: 'void' }),
+      'invoice.voided',
+    );
+    renew();
+    await sync();
+    assert.deepEqual(await stored(shop.id), ['paused', paidUntil]);
+  });
+
   test('what is in another currency is not gone, if files brought it', async (t) => {
     const { clock, world, stripe } = await start(t);
     const [euros = assert.fail()] = addCases(world, casesOf('EUR').slice(0, 1));
