@@ -102,10 +102,13 @@ export function priceSubscription(subscription: JsonObject, context: Context) {
   const isPartial = isObject(list) && list['has_more'] === true;
   if (isPartial) problems.push('not all items are in the data; stored ones stay');
   const ends = [subscription, ...items].flatMap(({ current_period_end: end }) => Number(end) || []);
+  const [next, last] = ends.length === 0 ? [] : [Math.min(...ends), Math.max(...ends)];
   const added: Priced = {
     plan,
-    next_period_end: ends.length === 0 ? undefined : Math.min(...ends),
-    last_period_end: ends.length === 0 ? undefined : Math.max(...ends),
+    // With flexible billing, `cancel_at` alone says that a subscription ends with its period.
+    next_period_end:
+      Number(subscription['cancel_at'] || Infinity) <= Number(next) ? undefined : next,
+    last_period_end: last,
     trial_end: trialEndOf(subscription, context.at),
   };
   const name = nameOf('subscription', 'subscription', subscription['id']);

@@ -90,7 +90,15 @@ type Form = 'history and prices' | 'present rows and plans';
 
 const flat = (row: object) => {
   const { id, status, customer, ...times } = row as Record<string, unknown>;
-  const names = ['created', 'start_date', 'ended_at', 'canceled_at', 'trial_start', 'trial_end'];
+  const names = [
+    'cancel_at',
+    'created',
+    'start_date',
+    'ended_at',
+    'canceled_at',
+    'trial_start',
+    'trial_end',
+  ];
   return {
     id,
     status,

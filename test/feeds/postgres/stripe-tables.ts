@@ -45,7 +45,8 @@ const subscription = (id: string, created: string, index: number, more: object =
   ...more,
 });
 
-/** Two units with a fifth off forever; one of a year that was cancelled; one on trial; one of a customer's discount. */
+/** Two units with a fifth off forever; one of a year that was cancelled; one on trial; one of a customer's
+ * discount, which ends with its period. */
 export const subscriptions = [
   subscription('sub_1', '2026-01-05', 0, {
     discount: { id: 'di_1', object: 'discount', start: at('2026-01-05'), end: null, coupon },
@@ -61,7 +62,7 @@ export const subscriptions = [
     trial_start: at('2026-03-05'),
     trial_end: at('2026-12-20'),
   }),
-  subscription('sub_4', '2026-04-05', 0),
+  subscription('sub_4', '2026-04-05', 0, { cancel_at: at('2026-12-05') }),
 ];
 
 /** The last one has a discount for all that it buys. */
@@ -125,7 +126,7 @@ export const expected = {
     '2026-01-05 active 2026-01-05 for 2 x 12 every 1 month paid until 2026-12-05 next 2026-12-05',
     '2026-02-05 cancelled 2026-05-05 for 1 x 120 every 1 year',
     '2026-03-05 active 2026-03-05 for 1 x 30 every 1 month trial until 2026-12-20 next 2026-12-05',
-    '2026-04-05 active 2026-04-05 for 1 x 12 every 1 month paid until 2026-12-05 next 2026-12-05',
+    '2026-04-05 active 2026-04-05 for 1 x 12 every 1 month paid until 2026-12-05',
   ],
   payments: ['2026-01-05 succeeded 24', '2026-02-05 failed 24', '2026-02-06 succeeded 120'],
   refunds: ['2026-02-10 10 of 120'],

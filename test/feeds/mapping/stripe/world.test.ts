@@ -27,6 +27,7 @@ import {
   expected,
   readLines,
   storedOf,
+  world,
   worldAt,
 } from './cases.ts';
 
@@ -163,6 +164,29 @@ onOneDatabase("Stripe's subscriptions", (open) => {
       assert.deepEqual(refused, []);
       await checkAll(shop, cases, warnings);
     }
+  });
+
+  test('are billed next unless they end before', async () => {
+    const periodEnd = 1_796_893_200;
+    const [subscription = assert.fail()] = world.flatMap((each) =>
+      each.case === 'cancel-at-date' ? each.subscription : [],
+    );
+    const nextAfter = async (cancelAt: number | null) => {
+      const shop = await shopOf('USD');
+      const { refused } = await importText(
+        shop,
+        JSON.stringify({ ...subscription, cancel_at: cancelAt }),
+      );
+      assert.deepEqual(refused, []);
+      const [found] = await store.write<{ at: Date | null }[]>`
+        select next_billing_at as at from subscriptions where shop_id = ${shop.id}`;
+      return found?.at && found.at.getTime() / 1000;
+    };
+    assert.equal(await nextAfter(null), periodEnd);
+    assert.equal(await nextAfter(periodEnd + 1), periodEnd);
+    // As the customer portal cancels subscriptions with flexible billing.
+    assert.equal(await nextAfter(periodEnd), null);
+    assert.equal(await nextAfter(periodEnd - 1), null);
   });
 
   test('as Stripe and stripe-sync-engine publish them', async () => {
