@@ -10,6 +10,7 @@ import { deletions } from '../../src/store/records/deletions.ts';
 import { Entitlements } from '../../src/store/records/entitlements.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { ensureCustomerKey, replaceCustomerKey } from '../../src/store/records/customer-keys.ts';
+import { listPaidAhead, listTakenBack } from '../../src/store/records/refunded.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
 import {
@@ -242,6 +243,8 @@ export async function useEverything(store: Store): Promise<void> {
   await listIntervals(read, shop.id, [1001]);
   await listSubscriptionsOfSessions(read, shop.id, [50001]);
   await findTimeline(read, shop.id, 1001, endAt);
+  await listPaidAhead(store.write, shop.id, [9001], new Date(now));
+  await listTakenBack(store.write, shop.id, [{ id: 1001, since: 0 }]);
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
   await updateKeyPolicy(store.write, shop.id, { keyDefaultDays: 90, keyMaxDays: null });

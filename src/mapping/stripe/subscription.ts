@@ -24,6 +24,8 @@ interface Priced {
   /** When the first and the last of the items' periods end. */
   readonly next_period_end: number | undefined;
   readonly last_period_end: number | undefined;
+  /** When they began, if all end together. */
+  readonly period_start: number | undefined;
   readonly trial_end: unknown;
 }
 
@@ -101,7 +103,9 @@ export function priceSubscription(subscription: JsonObject, context: Context) {
   const { items: list } = subscription;
   const isPartial = isObject(list) && list['has_more'] === true;
   if (isPartial) problems.push('not all items are in the data; stored ones stay');
-  const ends = [subscription, ...items].flatMap(({ current_period_end: end }) => Number(end) || []);
+  const timesIn = (name: string) =>
+    [subscription, ...items].flatMap((each: JsonObject) => Number(each[name]) || []);
+  const ends = timesIn('current_period_end');
   const [next, last] = ends.length === 0 ? [] : [Math.min(...ends), Math.max(...ends)];
   const added: Priced = {
     plan,
@@ -109,6 +113,7 @@ export function priceSubscription(subscription: JsonObject, context: Context) {
     next_period_end:
       Number(subscription['cancel_at'] || Infinity) <= Number(next) ? undefined : next,
     last_period_end: last,
+    period_start: next === last ? timesIn('current_period_start').at(-1) : undefined,
     trial_end: trialEndOf(subscription, context.at),
   };
   const name = nameOf('subscription', 'subscription', subscription['id']);

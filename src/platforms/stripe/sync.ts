@@ -1,10 +1,12 @@
 import { deriveId } from '../../ingest/source-ids.ts';
 import type { JsonObject } from '../../json.ts';
 import { findMissing } from '../../store/records/export-dates.ts';
+import { listPaidAhead, listTakenBack } from '../../store/records/refunded.ts';
+import { listSourceIds } from '../../store/records/source-ids.ts';
 import type { Intake } from '../intake.ts';
 import { type Batches, type Making, ListSync } from '../list-sync.ts';
 import type { Hint, SyncOptions, SyncReport } from '../platform.ts';
-import type { Catalogue } from './catalogue.ts';
+import { type Catalogue, itemsOf } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
 import { completedBy, stateIn } from './states.ts';
 import {
@@ -61,6 +63,8 @@ export class StripeSync {
   readonly #lists: ListSync;
   /** As what events showed subscriptions, by their ids. */
   readonly #states = new Map<string, JsonObject[]>();
+  /** Payments of which something was returned. */
+  readonly #refunded: number[] = [];
 
   private constructor(account: Account, lists: ListSync) {
     this.#account = account;
@@ -211,7 +215,43 @@ export class StripeSync {
   /** @returns how many objects there were */
   async #store(stream: Stream, batches: Batches, { asOf, fresh }: StoreOptions): Promise<number> {
     const dated = stream.parent ? {} : { asOf };
-    return this.#lists.store(stream, batches, { ...this.#making(stream, fresh), ...dated });
+    const count = await this.#lists.store(stream, batches, {
+      ...this.#making(stream, fresh),
+      ...dated,
+    });
+    await this.#followRefunded();
+    return count;
+  }
+
+  /** Reads subscriptions again that may not be paid for any more, now that what was returned is stored. */
+  async #followRefunded(): Promise<void> {
+    const { sql, shop } = this.#lists.intake;
+    const payments = this.#refunded.splice(0);
+    if (payments.length === 0) return;
+    const ids = await listPaidAhead(sql, shop.id, payments, this.#lists.now());
+    const known = ids.map((id) => ({ kind: 'subscription' as const, id }));
+    const found = await listSourceIds(sql, shop.id, known);
+    const undated = new Map(found.map(({ sourceId }) => [sourceId, undefined]));
+    if (found.length > 0) await this.#follow(new Map([['subscriptions', undated]]));
+  }
+
+  /** Stripe calls an invoice paid also after its refund. What is active entitles in any case. */
+  async #withRefunds(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    const { sql, shop } = this.#lists.intake;
+    const now = secondsOf(this.#lists.now().getTime());
+    const periods = subscriptions.flatMap((each) => {
+      const last = Math.max(...itemsOf(each).map((item) => Number(item['current_period_end'])));
+      const isPaidAhead = last > now && (each['status'] !== 'active' || each['pause_collection']);
+      const starts = itemsOf(each).map((item) => Number(item['current_period_start']) || 0);
+      const since = Math.max(...starts) * 1000;
+      return isPaidAhead ? [{ id: numberOf('subscription', each), since }] : [];
+    });
+    const takenBack = await listTakenBack(sql, shop.id, periods);
+    return subscriptions.map((each) =>
+      takenBack.has(numberOf('subscription', each))
+        ? { ...each, latest_invoice: { status: 'refunded' } }
+        : each,
+    );
   }
 
   #making({ parent }: Stream, fresh?: Touched): Making {
@@ -223,7 +263,7 @@ export class StripeSync {
       prepare: async (objects) =>
         parent
           ? this.#withParents(parent, objects, fresh)
-          : this.#account.catalogue.complete(objects),
+          : this.#account.catalogue.complete(await this.#withRefunds(objects)),
     };
   }
 
@@ -247,7 +287,9 @@ export class StripeSync {
     }
     const missing = await findMissing(sql, shop.id, kind, numbers);
     const known = owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
-    return kind === 'subscription' ? this.#account.catalogue.complete(known) : known;
+    if (kind === 'subscription') return this.#account.catalogue.complete(known);
+    this.#refunded.push(...numbers);
+    return known;
   }
 
   #keepEvents(cursor: EventCursor, rows = 0): Promise<void> {
@@ -258,6 +300,8 @@ export class StripeSync {
     });
   }
 }
+
+const numberOf = (kind: string, { id }: JsonObject) => deriveId(kind, String(id));
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
 

@@ -6,7 +6,14 @@ import { FixedClock } from '../../../src/clock.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';
 import { onOneDatabase } from '../../support/databases.ts';
-import { decline, makeInvoice, pay } from '../../support/stripe/billing.ts';
+import {
+  closeDispute,
+  decline,
+  dispute,
+  makeInvoice,
+  pay,
+  refund,
+} from '../../support/stripe/billing.ts';
 import { addCases } from '../../support/stripe/cases.ts';
 import { startStripe } from '../../support/stripe/stand-in.ts';
 import { StripeWorld } from '../../support/stripe/world.ts';
@@ -121,6 +128,50 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
     renew();
     await sync();
     assert.deepEqual(await stored(shop.id), ['paused', paidUntil]);
+  });
+
+  for (const [what, takeBack] of [
+    ['a full refund', refund],
+    ['a lost dispute', (world, invoice) => closeDispute(world, dispute(world, invoice), 'lost')],
+  ] as const satisfies [string, (world: StripeWorld, invoice: string) => unknown][]) {
+    test(`goes back to what was paid for before by ${what}, in a first sync, too`, async (t) => {
+      const { clock, world, stripe, id, change, renew } = await start(t);
+      renew();
+      const began = world.now;
+      const invoice = makeInvoice(world, id, 'subscription_cycle', { amount: 1000 });
+      pay(world, invoice);
+      const { shop, sync } = await openSynced(store, stripe, clock);
+      await sync();
+      clock.advance(3_600_000);
+      change({ status: 'canceled', ended_at: world.now, canceled_at: world.now });
+      await sync();
+      assert.deepEqual(await stored(shop.id), ['cancelled', began + month]);
+      takeBack(world, invoice);
+      await sync();
+      assert.deepEqual(await stored(shop.id), ['cancelled', began]);
+      clock.advance(24 * 3_600_000);
+      await sync();
+      assert.deepEqual(await stored(shop.id), ['cancelled', began]);
+
+      const later = await openSynced(store, stripe, clock);
+      await later.sync();
+      assert.deepEqual(await stored(later.shop.id), ['cancelled', began]);
+    });
+  }
+
+  test('stays when only what a change within the period cost is refunded', async (t) => {
+    const { clock, world, stripe, id, change, renew } = await start(t);
+    renew();
+    const paidUntil = world.now + month;
+    pay(world, makeInvoice(world, id, 'subscription_cycle', { amount: 1000 }));
+    clock.advance(3_600_000);
+    const upgrade = makeInvoice(world, id, 'subscription_update', { amount: 500, isPeriod: false });
+    pay(world, upgrade);
+    change({ status: 'canceled', ended_at: world.now, canceled_at: world.now });
+    refund(world, upgrade);
+    const { shop, sync } = await openSynced(store, stripe, clock);
+    await sync();
+    assert.deepEqual(await stored(shop.id), ['cancelled', paidUntil]);
   });
 
   test('what is in another currency is not gone, if files brought it', async (t) => {
