@@ -235,6 +235,18 @@ export class StripeSync {
     if (found.length > 0) await this.#follow(new Map([['subscriptions', undated]]));
   }
 
+  /** A refund that is stored, and that the bank has returned since, gave nothing back. */
+  async #withReturned(refunds: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    const { sql, shop } = this.#lists.intake;
+    const ids = refunds.filter(isReturned).map((each) => numberOf('refund', each));
+    const missing = await findMissing(sql, shop.id, 'refund', ids);
+    return refunds.map((each) =>
+      isReturned(each) && !missing.has(numberOf('refund', each))
+        ? { ...each, status: 'succeeded', amount: 0 }
+        : each,
+    );
+  }
+
   /** Stripe calls an invoice paid also after its refund. What is active entitles in any case. */
   async #withRefunds(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
     const { sql, shop } = this.#lists.intake;
@@ -289,7 +301,7 @@ export class StripeSync {
     const known = owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
     if (kind === 'subscription') return this.#account.catalogue.complete(known);
     this.#refunded.push(...numbers);
-    return known;
+    return this.#withReturned(known);
   }
 
   #keepEvents(cursor: EventCursor, rows = 0): Promise<void> {
@@ -302,6 +314,8 @@ export class StripeSync {
 }
 
 const numberOf = (kind: string, { id }: JsonObject) => deriveId(kind, String(id));
+
+const isReturned = ({ status }: JsonObject) => status === 'failed' || status === 'canceled';
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
 

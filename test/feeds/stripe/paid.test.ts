@@ -174,6 +174,37 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
     assert.deepEqual(await stored(shop.id), ['cancelled', paidUntil]);
   });
 
+  test('stays after a refund of a part, and after one that the bank returns', async (t) => {
+    const { clock, world, stripe, id, change, renew } = await start(t);
+    renew();
+    const began = world.now;
+    const invoice = makeInvoice(world, id, 'subscription_cycle', { amount: 1000 });
+    pay(world, invoice);
+    change({ status: 'canceled', ended_at: world.now, canceled_at: world.now });
+    const { shop, sync } = await openSynced(store, stripe, clock);
+    const refunded = async () => {
+      const [found] = await store.write<{ sum: string }[]>`
+        select sum(amount)::text from refunds where shop_id = ${shop.id}`;
+      return Number(found?.sum);
+    };
+    refund(world, invoice, 0.5);
+    await sync();
+    assert.deepEqual(await stored(shop.id), ['cancelled', began + month]);
+    const rest = refund(world, invoice, 0.5);
+    clock.advance(60_000);
+    await sync();
+    assert.deepEqual([...(await stored(shop.id)), await refunded()], ['cancelled', began, 10]);
+
+    const fail = (each: object) => Object.assign(each, { status: 'failed' });
+    world.change('refund', String(rest['id']), fail, 'refund.updated', 'refund.failed');
+    clock.advance(24 * 3_600_000);
+    await sync();
+    assert.deepEqual(
+      [...(await stored(shop.id)), await refunded()],
+      ['cancelled', began + month, 5],
+    );
+  });
+
   test('what is in another currency is not gone, if files brought it', async (t) => {
     const { clock, world, stripe } = await start(t);
     const [euros = assert.fail()] = addCases(world, casesOf('EUR').slice(0, 1));

@@ -60,4 +60,28 @@ onOneDatabase("Stripe's events", (open) => {
       ['paused', paidUntil],
     ]);
   });
+
+  test('of a refund that the bank returns take it back', async () => {
+    const shop = await createShop(store, { currency: 'USD' });
+    await send(shop, 'customer.subscription.created', until(began + 20 * day));
+    const paid = { object: 'invoice', id: 'in_1', payment_intent: 'pi_1', currency: 'usd' };
+    const amounts = { amount_paid: 500, amount_due: 500, status: 'paid', created: began };
+    const of = { billing_reason: 'subscription_cycle', subscription: subscription.id };
+    await send(shop, 'invoice.paid', { ...paid, ...amounts, ...of });
+    const given = { object: 'refund', id: 're_1', payment_intent: 'pi_1', currency: 'usd' };
+    const refund = { ...given, amount: 500, created: began };
+    const refunded = async () => {
+      const rows = await store.write<{ amount: string }[]>`
+        select amount from refunds where shop_id = ${shop.id}`;
+      return rows.map(({ amount }) => Number(amount));
+    };
+    await send(shop, 'refund.created', { ...refund, status: 'succeeded' });
+    assert.deepEqual(await refunded(), [5]);
+    const failed = { ...refund, status: 'failed' };
+    await send(shop, 'refund.updated', failed, { status: 'succeeded' });
+    assert.deepEqual(await refunded(), [0]);
+    // One that never succeeded.
+    await send(shop, 'refund.updated', { ...failed, id: 're_2' }, { status: 'pending' });
+    assert.deepEqual(await refunded(), [0]);
+  });
 });
