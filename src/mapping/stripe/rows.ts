@@ -1,5 +1,6 @@
 import { type JsonObject, isObject, objectsIn, parseJson } from '../../json.ts';
 import { type Values, jsonValues } from '../rows.ts';
+import { idOf } from './discounts.ts';
 import { sightingsIn, sightingsInInvoice } from './past.ts';
 import { priceSubscription } from './subscription.ts';
 
@@ -19,11 +20,14 @@ export function stripeValues(values: Values, { currency, at }: Context) {
   const { created, data } = row;
   const isEvent = row['object'] === 'event' && isObject(data);
   const object = isEvent ? data['object'] : row;
-  if (row['object'] === 'invoice') {
-    const invoice = withPaidFirst(row);
+  if (isObject(object) && object['object'] === 'invoice') {
+    const invoice = withSubscription(withPaidFirst(object));
     return {
-      values: invoice ? jsonValues(invoice, values.line) : values,
-      seenValues: sightingsInInvoice(row, currency),
+      values: jsonValues(
+        isEvent ? { ...row, data: { ...data, object: invoice } } : invoice,
+        values.line,
+      ),
+      ...(!isEvent && { seenValues: sightingsInInvoice(row, currency) }),
     };
   }
   // Recurly's are called the same, and have a `state`.
@@ -44,11 +48,18 @@ export function stripeValues(values: Values, { currency, at }: Context) {
 const isPaid = ({ status }: JsonObject) => Number(status === 'paid');
 
 /** An invoice whose payments include some that were given up: refunds name the one that was made. */
-function withPaidFirst({ payments, ...invoice }: JsonObject): JsonObject | undefined {
+function withPaidFirst({ payments, ...invoice }: JsonObject): JsonObject {
   const data = objectsIn(isObject(payments) ? payments['data'] : undefined);
   return data.length < 2
-    ? undefined
+    ? { ...invoice, payments }
     : { ...invoice, payments: { data: data.toSorted((a, b) => isPaid(b) - isPaid(a)) } };
+}
+
+/** With the id of its subscription, which has several places; why it was made, such as by hand, makes no difference. */
+function withSubscription(invoice: JsonObject): JsonObject {
+  const { get } = jsonValues(invoice);
+  const subscription = get('parent.subscription_details.subscription') ?? get('subscription');
+  return { ...invoice, billed_subscription: idOf(subscription) };
 }
 
 /** Prices another vendor's subscriptions, once they have the form of Stripe's, as `priced`. */

@@ -166,6 +166,37 @@ onOneDatabase("Stripe's subscriptions", (open) => {
     }
   });
 
+  test('are paid by all of their invoices, whatever these were made for', async () => {
+    const [subscription = assert.fail()] = casesOf('USD').map((each) => each.subscription);
+    const reasons = ['manual', 'quote_accept', 'automatic_pending_invoice_item_invoice'];
+    const created = 1_793_000_000;
+    const invoiceOf = (reason: string, of: string | null) => ({
+      object: 'invoice',
+      id: `in_${reason}_${of ? 1 : 2}`,
+      billing_reason: reason,
+      status: 'paid',
+      currency: 'usd',
+      amount_due: 500,
+      amount_paid: 500,
+      created,
+      parent: of && { subscription_details: { subscription: of } },
+    });
+    const invoices = [
+      ...reasons.map((each) => invoiceOf(each, subscription.id)),
+      ...reasons.map((each) => invoiceOf(each, null)),
+    ];
+    const event = (invoice: object) =>
+      JSON.stringify({ object: 'event', type: 'invoice.paid', created, data: { object: invoice } });
+    for (const [text, rules] of [
+      [JSON.stringify({ data: [subscription, ...invoices] }), objects],
+      [[JSON.stringify(eventOf(subscription)), ...invoices.map(event)].join('\n'), webhooks],
+    ] as const) {
+      const shop = await shopOf('USD');
+      const { refused, counts, left } = await importText(shop, text, worldAt, rules);
+      assert.deepEqual([refused, counts['payment']?.stored, left], [[], 3, 3]);
+    }
+  });
+
   test('are billed next unless they end before', async () => {
     const periodEnd = 1_796_893_200;
     const [subscription = assert.fail()] = world.flatMap((each) =>
