@@ -49,6 +49,14 @@ test('shortens a period only if the platform states its end', () => {
   assert.equal(after([period(7, 100, true)], [period(7, 80)]), 100);
 });
 
+test('lengthens a period only if the platform states its end', () => {
+  assert.equal(after([period(7, 80)], [period(7, 100)]), 80);
+  assert.equal(after([period(7, 80)], [period(7, 100, true)]), 100);
+  const computed = (through: number) => ({ ...period(7, through, true), isComputed: true });
+  assert.equal(after([period(7, 80)], [computed(100)]), 80);
+  assert.equal(after([period(7, 100, true)], [computed(80)]), 80);
+});
+
 test('takes an end that was stored without its payment as that of the last payment', () => {
   const merge = (reported: PaidPeriod[], stored: StoredPeriod[] = []) =>
     paidThroughOf(mergePeriods(reported, stored, 100));

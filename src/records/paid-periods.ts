@@ -8,6 +8,8 @@ export interface PaidPeriod {
   readonly through: number | null;
   /** Whether the platform itself says so, which may shorten what was known. */
   readonly isStated?: boolean | undefined;
+  /** Whether it says only that the end is no later than this, which is computed as that of others. */
+  readonly isComputed?: boolean | undefined;
 }
 
 /** Checked by hand, because it is done for each subscription of an import. */
@@ -17,11 +19,12 @@ export function arePaidPeriods(value: unknown): value is readonly PaidPeriod[] {
 
 function isPaidPeriod(value: unknown): value is PaidPeriod {
   if (!isObject(value)) return false;
-  const { payment, through, isStated } = value;
+  const { payment, through, isStated, isComputed } = value;
   return (
     Number.isSafeInteger(payment) &&
     (through === null || Number.isSafeInteger(through)) &&
-    (isStated === undefined || typeof isStated === 'boolean')
+    (isStated === undefined || typeof isStated === 'boolean') &&
+    (isComputed === undefined || typeof isComputed === 'boolean')
   );
 }
 
@@ -78,11 +81,13 @@ export function mergePeriods(
     const payment = reported.reduce((last, each) => Math.max(last, each.payment), 0);
     if (periods.get(payment)?.through !== null) keep(payment, paidThrough);
   }
-  for (const { payment, through, isStated } of reported) {
+  for (const { payment, through, isStated, isComputed = !isStated } of reported) {
     const before = periods.get(payment);
     if (before?.through === null) continue;
-    const isLater = through === null || before === undefined || through > before.through;
-    if (isLater || isStated) keep(payment, through);
+    const change = through === null || before === undefined ? 0 : through - before.through;
+    // An end is computed with the interval of today, and a longer one lengthens nothing that was paid for before.
+    const isKept = (change > 0 && isComputed) || (change < 0 && !isStated);
+    if (!isKept) keep(payment, through);
   }
   return latestPeriods([...periods.values()]);
 }

@@ -108,6 +108,28 @@ onOneDatabase('what was paid for in Shopify', (open) => {
     );
   });
 
+  test('is not lengthened by an interval that was chosen after the payment', async () => {
+    const every = (intervalCount: number, nextBillingDate: string | null) => ({
+      billingPolicy: { interval: 'MONTH', intervalCount },
+      originOrder: order(70, '15.30'),
+      nextBillingDate,
+    });
+    const paid = [
+      billed(1, 7, '2026-02-10T09:00:00Z', success(order(71, '15.30'))),
+      billed(1, 8, '2026-03-10T09:00:00Z', success(order(72, '45.90'))),
+    ];
+    const march = '2026-03-10T09:00:00Z';
+    assert.deepEqual(
+      await endsAfter(
+        [every(1, march), ...paid.slice(0, 1)],
+        [every(3, march), ...paid.slice(0, 1)],
+        [{ ...every(3, null), status: 'CANCELLED' }, ...paid.slice(0, 1)],
+        [every(3, '2026-06-10T09:00:00Z'), ...paid],
+      ),
+      ['2026-03-10', '2026-03-10', '2026-03-10', '2026-06-10'],
+    );
+  });
+
   test('stays when the attempt that paid for it is gone', async () => {
     const withheld = { originOrder: null, lastPaymentStatus: 'FAILED' };
     assert.deepEqual(

@@ -80,10 +80,13 @@ function withNextBilling(contract: Contract, periods: readonly Period[]): readon
   }
   // Taken back, with everything that it paid for.
   if (last.through === null) return periods;
-  const through = Math.max(last.through, nextBillingDate);
-  return periods.map((each) => (each === last ? { ...last, through, isStated: true } : each));
+  const stated =
+    nextBillingDate < last.through
+      ? { ...last, isStated: true, isComputed: true }
+      : { ...last, through: nextBillingDate, isStated: true };
+  return periods.map((each) => (each === last ? stated : each));
 }
 
-function withoutPaidAt({ payment, through, isStated }: PaidPeriod): PaidPeriod {
-  return isStated ? { payment, through, isStated } : { payment, through };
+function withoutPaidAt({ payment, through, isStated, isComputed }: PaidPeriod): PaidPeriod {
+  return { payment, through, ...(isStated && { isStated }), ...(isComputed && { isComputed }) };
 }
