@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync } from 'node:fs';
+import { type Stats, createReadStream, fstatSync } from 'node:fs';
 import { access, constants, lstat, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { type Readable, addAbortSignal } from 'node:stream';
@@ -124,6 +124,11 @@ async function checkFile(file: string): Promise<number | undefined> {
   return found.size;
 }
 
+async function isSame(file: string, other: Stats | undefined): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && found.dev === other?.dev && found.ino === other.ino;
+}
+
 function unwritable(file: string, cause: unknown): CommandError {
   return new CommandError(
     `${file}, the file for refused lines, cannot be written: ${cause instanceof Error ? cause.message : String(cause)}. Choose a file in another folder with --refused, and run the command again: what is stored comes out as unchanged.`,
@@ -157,12 +162,14 @@ export class RefusedLines {
    */
   async clear(sources: readonly string[]): Promise<void> {
     for (const file of new Set(sources.map((source) => this.#fileFor(source)))) {
-      if (sources.includes(file))
+      const found = await lstat(file).catch(() => undefined);
+      // It may have another name there, such as ./a.ndjson.
+      const same = await Promise.all(sources.map((source) => isSame(source, found)));
+      if (sources.includes(file) || same.includes(true))
         throw new CommandError(
           `${file} is to be imported; choose another file for the refused lines.`,
         );
       // A device, a pipe or a link is not what an earlier run wrote.
-      const found = await lstat(file).catch(() => undefined);
       if (found && !found.isFile()) {
         throw new CommandError(
           `${file} is not a regular file; choose another file for the refused lines with --refused.`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { RefusedLines } from '../../src/ingest/files.ts';
@@ -37,6 +37,30 @@ test('a file that cannot be written later is named, with how to go on', async ()
     name: 'CommandError',
     message: /a\.ndjson\.refused\.ndjson, .* cannot be written: ENOENT.* run the command again/,
   });
+});
+
+test('a file that is to be imported is not deleted, whatever its name is', async () => {
+  const folder = throwawayFolder();
+  const file = path.join(folder, 'a.ndjson');
+  writeFileSync(file, 'records');
+  mkdirSync(path.join(folder, 'sub'));
+  linkSync(file, path.join(folder, 'linked'));
+  symlinkSync(folder, path.join(folder, 'same'));
+  for (const name of ['a.ndjson', './a.ndjson', 'sub/../a.ndjson', 'linked', 'same/a.ndjson']) {
+    const chosen = `${folder}/${name}`;
+    await assert.rejects(new RefusedLines(chosen).clear([file]), {
+      name: 'CommandError',
+      message: `${chosen} is to be imported; choose another file for the refused lines.`,
+    });
+  }
+  // Refused lines of an earlier import, which are imported together with its file.
+  const lines = `${folder}/./a.ndjson.refused.ndjson`;
+  writeFileSync(lines, 'refused');
+  await assert.rejects(new RefusedLines(undefined).clear([file, lines]), /is to be imported/);
+  assert.deepEqual(
+    [file, lines].map((each) => readFileSync(each, 'utf8')),
+    ['records', 'refused'],
+  );
 });
 
 test('an earlier file is replaced', async () => {
