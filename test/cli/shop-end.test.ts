@@ -129,6 +129,13 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
     );
   });
 
+  test('ends at Ctrl-C as any process does, instead of reporting an error of its own', async () => {
+    const shop = await createShop(store);
+    const keep = ['shops', 'keep', `--id=${shop.id}`, '--keep', '36 months', '--dry-run'];
+    const { code, err } = await run(keep, { env: envOf(), signal: 'SIGINT' });
+    assert.deepEqual([code, err], [0, 'This was a dry run: nothing was changed.\n']);
+  });
+
   test('keeps what is younger than a month that ends on a shorter one’s last day', async () => {
     const shop = await createShop(store);
     // Of the months that end on 31 March, the last one is February.

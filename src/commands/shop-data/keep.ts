@@ -5,7 +5,6 @@ import { audited } from '../../store/owners/audit.ts';
 import { type KeepMonths, type KeptType, keptTypes, updateKeepMonths } from '../../store/shops.ts';
 import { type Value, defineCommand, flag, id, optional, required } from '../framework/command.ts';
 import { tell } from '../framework/io.ts';
-import { onInterruption } from '../import/interruption.ts';
 import { withShop } from '../store.ts';
 
 const maxMonths = 1_200;
@@ -58,13 +57,11 @@ export const keepCommand = defineCommand({
     if (keep === undefined && (chosen || dryRun)) {
       throw new UsageError(`--${chosen ? 'types' : 'dry-run'} needs --keep.`);
     }
-    const signal = onInterruption(context.io);
     return withShop(context, shopId, async ({ write }, shop) => {
       const changed = keep === undefined ? [] : (chosen ?? keptTypes).map((type) => [type, keep]);
       const all = Object.entries({ ...shop.keepMonths, ...Object.fromEntries(changed) });
       const months: KeepMonths = Object.fromEntries(all.filter(([, each]) => each !== Infinity));
-      const options = { now: systemClock.now(), isDryRun: true, signal };
-      const older = await prune(write, shopId, months, options);
+      const older = await prune(write, shopId, months, { now: systemClock.now(), isDryRun: true });
       if (keep !== undefined && !dryRun) {
         const happened = {
           at: new Date(systemClock.now()),
