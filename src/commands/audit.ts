@@ -1,7 +1,7 @@
 import { type ChainReport, pruneChain, verifyChain } from '../accounts/audit/chain.ts';
 import { deedOf, nameOf, ownerPattern } from '../acts.ts';
 import { systemClock } from '../clock.ts';
-import { UsageError } from '../errors.ts';
+import { CommandError, UsageError } from '../errors.ts';
 import type { Sql } from '../store/database.ts';
 import {
   type AuditEntry,
@@ -13,7 +13,7 @@ import {
   shopOf,
 } from '../store/owners/audit.ts';
 import type { Store } from '../store/open.ts';
-import { listShops } from '../store/shops.ts';
+import { findShop, listShops } from '../store/shops.ts';
 import {
   type Value,
   defineCommand,
@@ -124,7 +124,11 @@ const verify = defineCommand({
       for (const shopId of await chainsOf(sql, shop)) {
         chains.push(await verifyChain(sql, shopId, { keys, seen: (hash) => lost.delete(hash) }));
       }
-      return { chains: chains.filter(isBegun), lostHeads: [...lost] };
+      const begun = chains.filter(isBegun);
+      if (shop !== undefined && begun.length === 0 && !(await findShop(sql, shop))) {
+        throw new CommandError(`There is no shop ${shop}, and the audit log has no entries of it.`);
+      }
+      return { chains: begun, lostHeads: [...lost] };
     }),
   document: ({ chains, lostHeads }) => ({
     ok: isWhole({ chains, lostHeads }),

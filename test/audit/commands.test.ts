@@ -121,6 +121,12 @@ describe('the commands of the audit log', { timeout: 600_000 }, () => {
     const head = eight.head.toUpperCase();
     assert.equal((await retention(`audit verify --shop 8 --head ${head}`)).code, 0);
     assert.equal((await retention(`audit verify --shop 7 --head ${head}`)).code, 1);
+    // A shop that there never was has no chain that could be whole.
+    const unknown = await retention('audit verify --shop 78');
+    assert.deepEqual(
+      [unknown.code, unknown.err],
+      [1, 'retention: There is no shop 78, and the audit log has no entries of it.\n'],
+    );
     const wrong = await retention('audit verify --head abc');
     assert.equal(wrong.code, 2);
     assert.match(wrong.err, /--head takes hashes of 64 hexadecimal digits/);
