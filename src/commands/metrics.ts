@@ -10,6 +10,7 @@ import type { Shop } from '../store/shops.ts';
 import {
   defineCommand,
   exitStatus,
+  firstTime,
   flag,
   id,
   oneOf,
@@ -301,9 +302,6 @@ const explanation = defineCommand({
   },
   show: describeExplanation,
 });
-
-/** The earliest that a period may begin, as a command's times do. */
-const firstTime = Date.parse('0001-01-01T00:00:00Z');
 
 /** Rates with four digits, sums with all that are paid. */
 const shown = (value: number | null | undefined) => {

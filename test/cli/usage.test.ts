@@ -176,12 +176,18 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
       ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],
       '--since must not be in the future, as 9999-01-01T00:00:00Z is.',
     ],
-    ...['yesterday', '5m', '2026-02-30', '2026-11-01T12:00', '2026-02-30T00:00:00Z'].map(
-      (time): [string[], string] => [
-        ['keys', 'revoked', '--since', time],
-        `--since takes a date (its midnight in UTC), an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, how long ago in whole hours or days, such as 2h or 7d, or now, not "${time}".`,
-      ],
-    ),
+    ...[
+      'yesterday',
+      '5m',
+      '2026-02-30',
+      '2026-11-01T12:00',
+      '2026-02-30T00:00:00Z',
+      '0000-12-31',
+      '0001-01-01T00:00:00+01:00',
+    ].map((time): [string[], string] => [
+      ['keys', 'revoked', '--since', time],
+      `--since takes a date (its midnight in UTC), an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, how long ago in whole hours or days, such as 2h or 7d, or now, not "${time}".`,
+    ]),
     [
       ['shops', 'set-tier', '1', 'gold'],
       'TIER must be one of free, starter, growth, pro, enterprise_plus, not "gold".',

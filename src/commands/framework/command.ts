@@ -218,12 +218,16 @@ export const duration: Value<number> = {
 const date = /^\d{4}-\d\d-\d\d$/;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
+/** The database has no year 0. */
+export const firstTime = Date.parse('0001-01-01T00:00:00Z');
+
 /** @returns undefined unless it is a date or a time that there is, with an offset or Z; a date is its midnight in UTC */
 function parseInstant(typed: string): Date | undefined {
   const dated = date.test(typed) ? `${typed}T00:00:00Z` : typed;
   if (!timestamp.test(dated)) return undefined;
   try {
-    return new Date(Temporal.Instant.from(dated).epochMilliseconds);
+    const at = Temporal.Instant.from(dated).epochMilliseconds;
+    return at < firstTime ? undefined : new Date(at);
   } catch {
     return undefined;
   }
