@@ -50,8 +50,9 @@ export function parseAsOf(text: string, clock: Clock): number {
     text,
   );
   const at = isDate || isTime ? Date.parse(text) : Number.NaN;
+  const date = text.slice(0, 10);
   // Date.parse turns 30 February into 2 March.
-  const isReal = !Number.isNaN(at) && (!isDate || new Date(at).toISOString().startsWith(text));
+  const isReal = at >= 0 && new Date(date).toISOString().startsWith(date);
   if (!isReal) {
     throw new UsageError(
       `--as-of must be a date such as 2026-11-01, or a time such as 2026-11-01T06:00:00Z, not "${text}".`,

@@ -38,7 +38,8 @@ test('parses the date of the export, and refuses what is none or in the future',
   const at = (text: string) => new Date(parseAsOf(text, clock)).toISOString();
   assert.equal(at('2026-11-01'), '2026-11-01T00:00:00.000Z');
   assert.equal(at('2026-11-01T06:00+02:00'), '2026-11-01T04:00:00.000Z');
-  for (const text of ['2026-02-30', '1 November', '2026-11', '2026-11-01T06:00:00', '']) {
+  const wrong = ['2026-02-30', '2026-02-30T06:00:00Z', '0000-01-01', '1 November', '2026-11'];
+  for (const text of [...wrong, '2026-11-01T06:00:00', '']) {
     assert.throws(() => at(text), {
       name: 'UsageError',
       message: /^--as-of must be a date such as/,
