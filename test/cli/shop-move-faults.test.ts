@@ -174,6 +174,18 @@ describe('moves that fail', { skip, timeout: 600_000 }, () => {
     assert.deepEqual(await digestsOf(other.url, left.id), []);
   });
 
+  test('to where the shop is already, do not take it for a copy', async () => {
+    const shop = await fill();
+    for (const command of ['move', 'copy']) {
+      const to = ['shops', command, `--id=${shop.id}`, '--to=env:OTHER'];
+      const { err } = await ended(1, to, { OTHER: database.target });
+      assert.match(
+        err,
+        /^retention: \S+ is the database in which the shop is\. Name another one\.$/m,
+      );
+    }
+  });
+
   test('for want of the right key or login, say so', async () => {
     const shop = await fill();
     const wrong = randomBytes(32).toString('base64');

@@ -62,15 +62,22 @@ export async function requireAlike(from: Sql, to: Sql, address: string): Promise
   const [here, there] = await Promise.all(
     [from, to].map(async (sql) => {
       // Null for tables that do not exist.
-      const [rights] = await sql<{ mayRead: boolean | null; mayWrite: boolean | null }[]>`
+      const [rights] = await sql<
+        { mayRead: boolean | null; mayWrite: boolean | null; database: string }[]
+      >`
         select has_table_privilege(to_regclass('schema_migrations'), 'select') as "mayRead",
-          has_table_privilege(to_regclass('shops'), 'insert') as "mayWrite"`;
+          has_table_privilege(to_regclass('shops'), 'insert') as "mayWrite",
+          concat(extract(epoch from pg_postmaster_start_time()), current_database()) as database`;
       const [found] = rights?.mayRead
         ? await sql<{ version: number }[]>`select max(version) as version from schema_migrations`
         : [];
       return { ...rights, version: found?.version, isOnCluster: await isDistributed(sql) };
     }),
   );
+  // Otherwise the shop would be taken for a copy, to be deleted.
+  if (here?.database === there?.database) {
+    throw new CommandError(`${address} is the database in which the shop is. Name another one.`);
+  }
   if (here?.isOnCluster || there?.isOnCluster) {
     throw new CommandError(
       'Shops are not moved from or to a Citus cluster; "shops export" and "import" take the records there.',
