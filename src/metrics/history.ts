@@ -211,11 +211,15 @@ function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Pro
     where count is not null`;
 }
 
-/** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */
+/**
+ * The UTC day of the earliest fact, epoch milliseconds; null if there are none. Sources may have any text for a next
+ * billing date, such as 1970-01-01 for none.
+ */
 export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {
   const [row] = await sql<{ day: number }[]>`
     select (date_part('epoch', bucket) * 1000)::bigint as day from metric_ledger
-    where shop_id = ${shopId} and grain = 'day' order by bucket limit 1`;
+    where shop_id = ${shopId} and grain = 'day' and fact <> 'renewal' and fact not like 'due %'
+    order by bucket limit 1`;
   return row?.day ?? null;
 }
 

@@ -133,7 +133,12 @@ onOneDatabase('chart data besides the history', (open) => {
     const shop = await createShop(store);
     await importAll(store, shop, [
       plan(),
-      subscription(1, { customerId: 1, createdAt: '2026-08-01T00:00:00Z' }),
+      // Its source writes this where it knows no next billing date.
+      subscription(1, {
+        customerId: 1,
+        createdAt: '2026-08-01T00:00:00Z',
+        nextBillingDate: '1970-01-01T00:00:00Z',
+      }),
       subscription(2, {
         customerId: 2,
         createdAt: '2026-10-01T00:00:00Z',
