@@ -140,6 +140,22 @@ test('judges what holds at an instant by what came and what left', () => {
   assert.deepEqual(judge(120, 80, 5), ['worse', undefined]);
   // Those that came back are not new.
   assert.deepEqual(judge(100, 120, 0), ['better', undefined]);
+  // 20 more than a year before. As 21 came in 30 days, about 255 did in that year.
+  const since = (address: string, newSubscribers30d: number) => {
+    const at = Date.parse('2026-11-02T00:00:00Z');
+    const found = change(
+      'activeSubscribers',
+      { activeSubscribers: 980 },
+      { activeSubscribers: 1000, newSubscribers30d },
+      { view: viewOf(new URLSearchParams(address), at) },
+    );
+    return found?.significance?.doubt;
+  };
+  assert.equal(since('compare=year', 21), 'No clear change');
+  assert.equal(since('', 21), undefined);
+  // In the first day of a month, since the first day of the month before.
+  assert.equal(since('period=month', 10), 'No clear change');
+  assert.equal(since('period=month', 1), undefined);
   const outstanding = change(
     'dunningActive',
     { dunningActive: 5 },

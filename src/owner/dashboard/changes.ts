@@ -87,8 +87,12 @@ function judgeFigure(figure: Figure, compared: Compared, by: number) {
   const { field, format, comparison, basis, betterWhen, arrivals } = figure;
   if (format === 'money') return judge(by, betterWhen, undefined);
   if (comparison === 'instant') {
-    // It changed by what came and left. All of it came if that is not counted.
-    const came = Math.max(compared.summary[arrivals ?? field], by);
+    // It changed by what came and left since the period compared with: of a year, as much as in the period in proportion.
+    const { period, before } = compared.view;
+    const since = (period.until - before.until) / Math.max(period.until - period.from, 1);
+    // All of it came if that is not counted.
+    const counted = arrivals ? compared.summary[arrivals] * since : compared.summary[field];
+    const came = Math.max(counted, by);
     return judge(by, betterWhen, significanceOfCounts(came - by, came));
   }
   const [before, now] = [shareOf(figure, compared.earlier), shareOf(figure, compared)];
