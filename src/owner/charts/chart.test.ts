@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShopVisit } from '../pages.ts';
 import { type Chart, chart } from './chart.ts';
-import { spansOf, timesOf, unitsOf } from './series.ts';
+import { overTime, spansOf, timesOf, unitsOf } from './series.ts';
 
 const visit = { request: { headers: {} } } as unknown as ShopVisit;
 
@@ -47,6 +47,30 @@ test('writes amounts in short, but none that is cut off within its cents', () =>
     '€512',
     '€12.3K',
   ]);
+});
+
+test('pairs months of a period that begins within one by its end, all others by their beginning', () => {
+  const pairs = (per: string, days: ReturnType<typeof daysFrom>, before: typeof days) => {
+    const query = new URLSearchParams({ per });
+    const { frame, paired } = overTime({ ...visit, query } as Parameters<typeof overTime>[0], days);
+    const others = paired(before).map((span) => span?.[0]?.day);
+    return frame.times.map(({ first }, index) => `${first} ${others[index] ?? 'alone'}`);
+  };
+  // 90 days until 29 November, and the 90 days before.
+  assert.deepEqual(pairs('month', daysFrom('2026-08-31', 91), daysFrom('2026-06-02', 91)), [
+    '2026-08-31 alone',
+    '2026-09-01 2026-06-02',
+    '2026-10-01 2026-07-01',
+    '2026-11-01 2026-08-01',
+  ]);
+  // The quarter to date, and as many days of the one before.
+  assert.deepEqual(pairs('month', daysFrom('2026-04-01', 61), daysFrom('2026-01-01', 61)), [
+    '2026-04-01 2026-01-01',
+    '2026-05-01 2026-02-01',
+  ]);
+  // The month to date, which is longer than the one before.
+  const [first, ...more] = pairs('day', daysFrom('2026-03-01', 31), daysFrom('2026-02-01', 28));
+  assert.deepEqual([first, more.at(-1)], ['2026-03-01 2026-02-01', '2026-03-31 alone']);
 });
 
 test('draws where bars of the period before ended, and lists their values', () => {

@@ -92,8 +92,14 @@ export function overTime<Row extends Dated>(
     spans,
     frame,
     span: spanNames[grain],
-    /** The same spans of the period compared with. */
-    spansOf: <Other extends Dated>(others: readonly Other[]) => spansOf(others, grain),
+    /** For each of the spans, that of the period compared with, if it has one. */
+    paired<Other extends Dated>(others: readonly Other[]): (Other[] | undefined)[] {
+      const found = spansOf(others, grain);
+      // Of a period that begins within a month, only the last months are alike.
+      const isWithin = grain === 'month' && !days[0]?.day.endsWith('-01');
+      const skipped = isWithin ? found.length - spans.length : 0;
+      return spans.map((_, index) => found[index + skipped]);
+    },
     /** The pages of what happened in each of its times. */
     rows: (path: string, filter?: Readonly<Record<string, string>>) =>
       frame.times.map(({ first, last }) =>
@@ -225,9 +231,10 @@ export function seriesOf<Row>(
   tone: Series['tone'],
   rows: readonly Row[],
   valueOf: (row: Row) => number,
-  before?: readonly Row[],
+  before?: readonly (Row | undefined)[],
 ): Series {
-  return { name, tone, values: rows.map(valueOf), before: before?.map(valueOf) };
+  const valuesBefore = before?.map((row) => (row === undefined ? null : valueOf(row)));
+  return { name, tone, values: rows.map(valueOf), before: valuesBefore };
 }
 
 /** @param unit the smallest unit of the values; summing whole units keeps amounts exact */

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Chart } from '../charts/chart.ts';
-import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { overTime, seriesOf, spansOf, sumOf, unitsOf } from '../charts/series.ts';
 import { priceNotes } from '../charts/notes.ts';
 import { showShareChange } from '../dashboard/changes.ts';
 import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
@@ -112,8 +112,8 @@ const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each
 function leftOverTime(visit: FiguresVisit, { days, before, prices }: Churn): Chart {
   const { counts } = unitsOf(visit);
   const held = Math.max(totalOf(days, 'cancelled'), totalOf(days, 'failed'));
-  const { spans, frame, span, rows, spansOf } = overTime(visit, days, held);
-  const spansBefore = before && spansOf(before.days);
+  const { spans, frame, span, rows, paired } = overTime(visit, days, held);
+  const spansBefore = before && paired(before.days);
   const totals = (of: readonly DayOfChurn[]) =>
     `${counts.format(totalOf(of, 'cancelled'))} ${causes.cancelled}, ${counts.format(totalOf(of, 'failed'))} ${causes.failed}`;
   return {
@@ -131,7 +131,9 @@ function leftOverTime(visit: FiguresVisit, { days, before, prices }: Churn): Cha
       prices &&
       priceNotes(
         visit,
-        spansOf(prices).map((each) => toMovements(movementsOf(each), visit.shop.currency)),
+        spansOf(prices, frame.grains.drawn).map((each) =>
+          toMovements(movementsOf(each), visit.shop.currency),
+        ),
       ),
     ...frame,
     ...counts,

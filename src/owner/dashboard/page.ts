@@ -148,8 +148,8 @@ function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
   const { view, history, historyBefore, earlier } = data;
   const { counts } = unitsOf(visit);
   const held = Math.max(data.summary.newSubscribers30d, data.summary.cancelled30d);
-  const { spans, frame, span, rows, spansOf } = overTime(visit, history, held);
-  const spansBefore = historyBefore && spansOf(historyBefore);
+  const { spans, frame, span, rows, paired } = overTime(visit, history, held);
+  const spansBefore = historyBefore && paired(historyBefore);
   const totals = ({ summary }: Pick<Counted, 'summary'>) =>
     `${counts.format(summary.newSubscribers30d)} new, ${counts.format(summary.cancelled30d)} cancelled`;
   const kind = (

@@ -61,12 +61,8 @@ export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[]
   const { counts, amounts } = unitsOf(visit);
   const held = Math.max(...results.map((result) => ended(recovery.closed, result).count));
   const days = daysIn(view.period, recovery.closed);
-  const { spans, frame, span: length, rows, spansOf } = overTime(visit, days, held);
-  const spansBefore = recovery.before && spansOf(daysIn(view.before, recovery.before));
-  // Side by side from the end on; a leap day more does not matter.
-  const earlier =
-    spansBefore &&
-    spans.map((_, index) => spansBefore[index + spansBefore.length - spans.length] ?? []);
+  const { spans, frame, span: length, rows, paired } = overTime(visit, days, held);
+  const spansBefore = recovery.before && paired(daysIn(view.before, recovery.before));
   const chartOf = (
     id: string,
     title: string,
@@ -91,7 +87,7 @@ export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[]
           ...resultLabels[result],
           spans,
           (span) => valueOf(ended(closedIn(span), result)),
-          earlier,
+          spansBefore,
         ),
       ),
       hrefs: rows('/recovery/closed'),

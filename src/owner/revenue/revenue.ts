@@ -140,9 +140,9 @@ function pastCharts(
   const { shop } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, amount);
-  const { spans: groups, frame, span, rows, spansOf } = overTime(visit, days);
-  const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
-  const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
+  const { spans: groups, frame, span, rows, paired } = overTime(visit, days);
+  const spans = groups.map((each) => spanOf(each, shop));
+  const spansBefore = before && paired(before).map((each) => each && spanOf(each, shop));
   const per = `Per ${span}, UTC`;
   const notes = priceNotes(
     visit,
