@@ -17,6 +17,11 @@ test('dates are formatted in UTC', () => {
   assert.equal(dateFormat('en-GB', { dateStyle: 'medium' }).format(midnight), '18 Nov 2026');
 });
 
+test('months are those of the figures, also in languages with another calendar', () => {
+  const march = dateFormat('fa-IR', { month: 'long', year: 'numeric' });
+  assert.equal(march.format(Date.parse('2026-03-01T00:00:00Z')), 'مارس ۲۰۲۶');
+});
+
 test('shares have one decimal, but for none and all', () => {
   assert.deepEqual(
     [0, 0.0004, 0.15, 0.7704, 0.833, 1].map((share) => formatShare(englishReader, share)),

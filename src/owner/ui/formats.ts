@@ -182,10 +182,10 @@ export const numberFormat = keeping(
   (locale, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(locale, options),
 );
 
-/** Of dates in UTC, like all dates of the service. */
+/** Of dates in UTC, like all dates of the service, whose months are those of cohorts and charts in every language. */
 export const dateFormat = keeping(
   (locale, options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }),
+    new Intl.DateTimeFormat(locale, { ...options, calendar: 'gregory', timeZone: 'UTC' }),
 );
 
 /** A time in words; a script shows the exact time, to the second, on hover. */
