@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShopVisit } from '../pages.ts';
-import { periodPicker, viewProblem } from './picker.ts';
-import { viewOf } from './view.ts';
+import { periodPicker, showPeriod, viewProblem } from './picker.ts';
+import { partOf, viewOf } from './view.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 
@@ -91,4 +91,12 @@ test('says what is wrong with the address', () => {
   const { markup, selected } = pick('days=31');
   assert.match(markup, /role="alert">“31” is not one of the periods/);
   assert.deepEqual(selected, ['30 days', 'the period before']);
+});
+
+test('writes days outside of the period, as of an old link, as one day', () => {
+  const visit = { request: { headers: {} } } as unknown as ShopVisit;
+  const { period } = viewOf(new URLSearchParams('days=7'), now);
+  const days = { first: '2026-11-01', last: '2026-11-05' };
+  assert.equal(showPeriod(visit, partOf(period, days)), 'Nov 13, 2026');
+  assert.equal(showPeriod(visit, period), 'Nov 13\u2009–\u200920, 2026');
 });

@@ -143,7 +143,8 @@ function dateForm(
   </form>`;
 }
 
-/** The days of a period, from the first to the last. */
+/** The days of a period, from the first to the last; of an empty one, the day that it is on. */
 export function showPeriod(visit: ShopVisit, { from, until }: Period): string {
-  return dateFormat(localeOf(visit), { dateStyle: 'medium' }).formatRange(from, until - 1);
+  const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
+  return format.formatRange(from, Math.max(from, until - 1));
 }
