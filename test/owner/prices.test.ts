@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { repricedRecords } from '../metrics/price-records.ts';
+import { at, repriced, repricedRecords } from '../metrics/price-records.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { type World, importAll, startWorld } from '../support/world.ts';
+import { plan } from '../rest/records.ts';
+import { type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
 import { plain } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
@@ -105,6 +106,29 @@ onOneDatabase('what price changes did', (open) => {
       ],
     );
     assert.match(plain(await see(churn)), /Churn 3 of 16/);
+  });
+
+  test('counts a subscription once that changed twice, and left', async () => {
+    const shop = await createShop(world.store);
+    const twice = repriced(1, '20.00', '24.00', {
+      valueEvents: [
+        { at: at('01-01'), mrr: '20.00' },
+        { at: at('08-03'), mrr: '22.00' },
+        { at: at('09-03'), mrr: '24.00' },
+      ],
+      status: 'cancelled',
+      statusEvents: [{ at: at('09-20'), to: 'cancelled' }],
+    });
+    assert.deepEqual((await importAll(world.store, shop, [plan({ id: 11 }), twice])).refused, []);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const path = `/app/shops/${shop.id}/revenue/prices`;
+    const page = plain((await owner.get(`${path}?days=365`)).text);
+    assert.match(
+      page,
+      /1 subscription changed price .*, \+\$4\.00 of MRR\. 1 of them left since, worth \$24\.00 a month\./,
+    );
+    assert.match(page, /1 to 2 of 2/);
+    assert.equal(csvRows((await owner.get(`${path}.csv?days=365`)).text).length, 2);
   });
 
   test('is nothing in a year without any', async () => {

@@ -16,7 +16,7 @@ export const daysAfter = ['30', '60', '90'] as const;
 export type DaysAfter = (typeof daysAfter)[number];
 
 /** What some subscriptions that changed their price came to. Amounts are a month, as decimals. */
-export interface PriceChangeSums {
+interface PriceChangeSums {
   readonly count: number;
   readonly was: string;
   /** Below 0 if prices fell. */
@@ -93,20 +93,29 @@ const changesIn = (
     where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)} ${ofPlan} ${ofRises} ${ofLeavers}`;
 };
 
+/** A subscription may change several times, and leaves once. */
+export interface PriceSums extends PriceChangeSums {
+  readonly subscriptions: number;
+}
+
 /** What the changes of a period come to; undefined if they are more than are summed. */
 export async function sumPriceChanges(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
   filter: PriceChangeFilter,
-): Promise<PriceChangeSums | undefined> {
-  const [row] = await sql<[PriceChangeSums]>`
-    select count(*) as count, coalesce(sum(was), 0)::text as was, coalesce(sum(became - was), 0)::text as added,
-      count(left_at) as "left", coalesce(sum(lost), 0)::text as lost
+): Promise<PriceSums | undefined> {
+  const [row] = await sql<[PriceSums]>`
+    select coalesce(sum(count), 0)::bigint as count, count(*) as subscriptions, coalesce(sum(was), 0)::text as was,
+      coalesce(sum(added), 0)::text as added, count(left_at) as "left", coalesce(sum(lost), 0)::text as lost
     from (
-      ${changesIn(sql, shopId, period, filter)}
-      order by at, subscription_id limit ${maxSummedPrices + 1}
-    ) c`;
+      select count(*) as count, sum(was) as was, sum(became - was) as added, max(left_at) as left_at, max(lost) as lost
+      from (
+        ${changesIn(sql, shopId, period, filter)}
+        order by at, subscription_id limit ${maxSummedPrices + 1}
+      ) c
+      group by subscription_id
+    ) s`;
   return row.count > maxSummedPrices ? undefined : row;
 }
 

@@ -4,7 +4,7 @@ import {
   type DaysAfter,
   type PriceChangeGroup,
   type PriceChangeRow,
-  type PriceChangeSums,
+  type PriceSums,
   daysAfter,
   listPriceChanges,
   listPriceGroups,
@@ -211,7 +211,7 @@ const filterOf = ({ filters: { change, 'price-plan': planId, left } }: Visit) =>
 
 interface Summary {
   /** Undefined if they are too many. */
-  readonly sums: PriceChangeSums | undefined;
+  readonly sums: PriceSums | undefined;
   readonly planNames: ReadonlyMap<number, string>;
 }
 
@@ -267,7 +267,7 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     return html`${
         sums &&
         html`<p>
-          <strong>${countOf(visit, sums.count, 'subscription')}</strong> changed price
+          <strong>${countOf(visit, sums.subscriptions, 'subscription')}</strong> changed price
           ${showPeriod(visit, periodOf(visit))}, ${money(sums.added, '+')} of MRR.
           ${countOf(visit, sums.left, 'of them left', 'of them left')} ${then}, worth
           ${money(sums.lost)} a month.
@@ -293,7 +293,6 @@ export const prices = defineList<PriceChangeRow, Summary>()({
     column.decimal('Lost', ({ lost }) => lost, {
       head: 'Worth a month when it left',
       kind: 'minor number',
-      sum: ({ sums }) => sums && rounded(parseDecimal(sums.lost), visit.shop),
     }),
     column.time('Changed', ({ at }) => at, { kind: undefined, sort: ['oldest', 'newest'] }),
     {
