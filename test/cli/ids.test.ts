@@ -54,7 +54,7 @@ describe('ids', { skip }, () => {
       [1, `Shop ${shop} has no customer cus_2.`, '--customer', 'cus_2'],
       [1, `Shop ${shop} has no plan cus_1.`, '--plan', 'cus_1'],
       [2, 'Give exactly one of --plan, --subscription, --customer'],
-      [2, 'Give exactly one of', '--customer', ' '],
+      [2, '--customer needs a value.', '--customer', ' '],
       [2, 'Give exactly one of', '--customer', 'cus_1', '--plan', '11'],
     ];
     for (const [status, reason, ...args] of cases) {

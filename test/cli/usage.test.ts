@@ -121,6 +121,9 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
       '--name needs a value. One that begins with a dash is given as --name=VALUE.',
     ]),
     [['import', '--shop', '1', '--refused', '--dry-run', 'a.ndjson'], '--refused needs a value.'],
+    // As a variable of a script that is not set.
+    [['import', '--shop', '1', '--refused=', 'a.ndjson'], '--refused needs a value.'],
+    [['shops', 'export', '--id', '1', '--output', ' '], '--output needs a value.'],
     [['import', '--shop', '1', '--dry-run=true', 'a.ndjson'], '--dry-run takes no value.'],
     [['keys', 'list', '--key=whsec_0123456789'], "Unknown option '--key'.\n"],
     [['keys'], 'Usage: retention keys COMMAND [OPTIONS]\n'],

@@ -148,7 +148,13 @@ export function flag(about: string): Parameter<boolean> {
 export const jsonFlag = flag('prints the result as one JSON document');
 
 export function text(hint: string): Value<string> {
-  return { hint, read: (typed) => typed };
+  return {
+    hint,
+    read(typed, name) {
+      if (typed.trim() !== '') return typed;
+      throw new UsageError(`${name} needs a value.`);
+    },
+  };
 }
 
 export function oneOf<T extends string>(hint: string, choices: readonly T[]): Value<T> {
