@@ -49,7 +49,7 @@ test('writes amounts in short, but none that is cut off within its cents', () =>
   ]);
 });
 
-test('pairs months of a period that begins within one by its end, all others by their beginning', () => {
+test('pairs weeks, and months of a period that begins within one, by the end, all others by the beginning', () => {
   const pairs = (per: string, days: ReturnType<typeof daysFrom>, before: typeof days) => {
     const query = new URLSearchParams({ per });
     const { frame, paired } = overTime({ ...visit, query } as Parameters<typeof overTime>[0], days);
@@ -69,8 +69,11 @@ test('pairs months of a period that begins within one by its end, all others by 
     '2026-05-01 2026-02-01',
   ]);
   // The month to date, which is longer than the one before.
-  const [first, ...more] = pairs('day', daysFrom('2026-03-01', 31), daysFrom('2026-02-01', 28));
-  assert.deepEqual([first, more.at(-1)], ['2026-03-01 2026-02-01', '2026-03-31 alone']);
+  const [march, february] = [daysFrom('2026-03-01', 31), daysFrom('2026-02-01', 28)];
+  const byDay = pairs('day', march, february);
+  assert.deepEqual([byDay[0], byDay.at(-1)], ['2026-03-01 2026-02-01', '2026-03-31 alone']);
+  const byWeek = pairs('week', march, february);
+  assert.deepEqual([byWeek[0], byWeek.at(-1)], ['2026-03-01 alone', '2026-03-25 2026-02-22']);
 });
 
 test('draws where bars of the period before ended, and lists their values', () => {

@@ -95,9 +95,9 @@ export function overTime<Row extends Dated>(
     /** For each of the spans, that of the period compared with, if it has one. */
     paired<Other extends Dated>(others: readonly Other[]): (Other[] | undefined)[] {
       const found = spansOf(others, grain);
-      // Of a period that begins within a month, only the last months are alike.
-      const isWithin = grain === 'month' && !days[0]?.day.endsWith('-01');
-      const skipped = isWithin ? found.length - spans.length : 0;
+      // Weeks are counted back from the end. Of a period that begins within a month, only the last months are alike.
+      const isOfEnd = grain === 'week' || (grain === 'month' && !days[0]?.day.endsWith('-01'));
+      const skipped = isOfEnd ? found.length - spans.length : 0;
       return spans.map((_, index) => found[index + skipped]);
     },
     /** The pages of what happened in each of its times. */
