@@ -12,6 +12,7 @@ import type { FiguresVisit } from '../framework/page.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import {
   type ReaderOf,
+  formatDay,
   formatFigure,
   formatMoney,
   formatRate,
@@ -156,6 +157,7 @@ export function wordsOf(visit: ReaderOf) {
             maximumFractionDigits: 0,
           }).format(amount),
     every: (interval: Interval) => everyInterval(visit, interval),
+    day: (at: number) => formatDay(visit, at),
     change,
     /** Why a period is not compared. @param firstDay the time of the shop's earliest data, epoch milliseconds */
     beginning: (firstDay: number) => dataBegins(visit, firstDay),

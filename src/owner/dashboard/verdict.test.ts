@@ -296,6 +296,18 @@ test('compares with the end of the same period a year before, as the cards do', 
   );
 });
 
+test('says since when MRR changed, if the cards compare it with an earlier time', () => {
+  const shrunk = { opening: 18_420, new: 2200, cancelled: 2440, closing: 18_180 };
+  const of = (address: string) => {
+    const view = viewOf(new URLSearchParams(address), Date.parse(usual.generatedAt));
+    return textOf(judge({ moved: shrunk }, {}, { view })[0] ?? { text: '' });
+  };
+  // The cards compare 20 November with 20 October.
+  assert.equal(of('period=month'), 'Worse: MRR down $240 since Nov 1, 2026 (1.3%).');
+  assert.equal(of('period=last-month'), 'Worse: MRR down $240 (1.3%).');
+  assert.equal(of('from=2026-11-01&to=2026-11-19'), 'Worse: MRR down $240 (1.3%).');
+});
+
 test('does not judge a segment by what became of its subscriptions', () => {
   const gone = { opening: 356, cancelled: 356, closing: 0 };
   const judged = (text: string) => {

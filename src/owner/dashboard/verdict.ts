@@ -70,9 +70,12 @@ const rules: readonly Rule[] = [
     explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start, or against the end of the same period a year before, if that is compared with. A change of up to ${leastChange * 100}% is “about the same”. A segment by status or age is not judged: its subscriptions are chosen by how they are now.`,
     say({ movements, earlier, view, firstDay }, words) {
       const { closing } = movements;
+      const { period, before } = view;
+      // Of a month to date, the cards compare with the same day of the month before.
+      const isLater = view.comparison === 'before' && before.until < period.from;
       const [start, opening, span] = isOfYear({ view, firstDay })
-        ? [view.before.until, earlier.summary.mrr, ' in a year']
-        : [view.period.from, movements.opening, ''];
+        ? [before.until, earlier.summary.mrr, ' in a year']
+        : [period.from, movements.opening, isLater ? ` since ${words.day(period.from)}` : ''];
       const growth = closing - opening;
       if (firstDay > start) return { text: `MRR is ${words.about(closing)}.` };
       if (growth === 0) return { lead: 'About the same:', text: `MRR ${words.about(closing)}.` };
