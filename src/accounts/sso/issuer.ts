@@ -1,4 +1,4 @@
-import { request as requestHttp } from 'node:http';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
@@ -33,7 +33,8 @@ function boundedFetch(networks: IssuerClient['networks']): CustomFetch {
     if (url.protocol !== 'https:' && !reached.isLoopback) {
       throw new TypeError(`${url.origin} does not use https.`);
     }
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const chunks: Buffer[] = [];
     const found = { address: reached.address, family: isIP(reached.address) };
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
     const sent = request(url, {
@@ -45,7 +46,6 @@ function boundedFetch(networks: IssuerClient['networks']): CustomFetch {
     });
     sent.on('error', reject);
     sent.on('response', (response) => {
-      const chunks: Buffer[] = [];
       let bytes = 0;
       response.on('error', reject);
       response.on('data', (chunk: Buffer) => {
@@ -53,17 +53,19 @@ function boundedFetch(networks: IssuerClient['networks']): CustomFetch {
         bytes += chunk.length;
         if (bytes > maxBytes) sent.destroy(new TypeError(`${url.origin} sends too much.`));
       });
-      response.on('end', () => {
-        const received = new Headers();
-        for (const [name, values = []] of Object.entries(response.headersDistinct)) {
-          for (const value of values) received.append(name, value);
-        }
-        const init = { status: response.statusCode ?? 500, headers: received };
-        resolve(new Response(bytes === 0 ? null : Buffer.concat(chunks), init));
-      });
+      response.on('end', () => resolve(response));
     });
     sent.end(body instanceof URLSearchParams ? body.toString() : body);
-    return promise;
+    const { statusCode: status = 500, headersDistinct } = await promise;
+    const received = new Headers();
+    for (const [name, values = []] of Object.entries(headersDistinct)) {
+      for (const value of values) received.append(name, value);
+    }
+    // Throws for a status that it does not know, which must not be in a listener: that would end the process.
+    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), {
+      status,
+      headers: received,
+    });
   };
 }
 

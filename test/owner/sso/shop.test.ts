@@ -234,10 +234,11 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
     }
   });
 
-  test('asks no issuer in an internal network, and none that sends too much', async () => {
+  test('asks no issuer in an internal network, and none that sends too much or no known status', async () => {
     let padding = '';
+    let status = 200;
     const large = createServer(({ headers }, response) => {
-      response.setHeader('content-type', 'application/json');
+      response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ issuer: `http://${headers.host}`, padding }));
     });
     await new Promise<void>((resolve) => large.listen(0, '127.0.0.1', resolve));
@@ -254,6 +255,10 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
       padding = 'x'.repeat(600_000);
       const another = { issuer, 'client-id': 'another' };
       assert.match((await save(another)).text, problem);
+      padding = '';
+      // No answer that fetch can have.
+      status = 999;
+      assert.match((await save({ issuer, 'client-id': 'third' })).text, problem);
       assert.equal((await save()).status, 303);
       const inside = visitor.at(strict.baseUrl);
       await inside.get(path);
