@@ -110,7 +110,7 @@ export async function verifyCreation(
   text: string,
 ): Promise<Pick<Factor, 'credentialId' | 'key' | 'counter'> | undefined> {
   const answer = await takeChallengeIn(parts, 'create', browser, text);
-  if (!answer) return undefined;
+  if (!answer || !(await attestsNothing(answer.response).catch(() => false))) return undefined;
   const { verifyRegistrationResponse } = await library();
   const { party } = browser;
   const result = await verifyRegistrationResponse({
@@ -123,6 +123,19 @@ export async function verifyCreation(
   const { id, publicKey, counter } = result.registrationInfo.credential;
   const key = Buffer.from(publicKey).toString('base64');
   return { credentialId: id, key, counter };
+}
+
+/**
+ * Whether an answer has no certificates, as that of a browser that is not asked for any: the library would fetch
+ * whatever those of a forged one name.
+ */
+async function attestsNothing({ response }: RegistrationResponseJSON): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
+  // As the library decodes it: another decoder could be made to see another answer.
+  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
+  const format = attestation.get('fmt');
+  const isBySelf = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
+  return format === 'none' || isBySelf;
 }
 
 /**
