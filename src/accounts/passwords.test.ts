@@ -50,6 +50,13 @@ test('rejects names of the shops, the service and the owner', async () => {
   }
 });
 
+test('counts characters as they are hashed', async () => {
+  // Each becomes eighteen.
+  const long = await passwordProblem('ﷺ'.repeat(12) + 'abcdefgh', context);
+  assert.equal(long, 'Use at most 200 characters.');
+  assert.equal(await passwordProblem('ﷺ'.repeat(10) + 'abcdefgh', context), undefined);
+});
+
 test('accepts passwords that merely contain such a word, long ones and generated ones', async () => {
   for (const password of [
     'correct horse battery',

@@ -52,7 +52,7 @@ export async function verifyPassword(
   return timingSafeEqual(found, Buffer.from(tag, 'base64')) && hash !== null;
 }
 
-/** In characters. NIST SP 800-63B-4 requires at least 15 for a password without a second factor. */
+/** In characters of its NFKC form, since one may become eighteen. NIST SP 800-63B-4 requires at least 15 for a password without a second factor. */
 export const passwordLength = { min: 15, max: 200 } as const;
 
 /** What a password must not consist of. */
@@ -70,7 +70,7 @@ export async function passwordProblem(
   password: string,
   context: PasswordContext,
 ): Promise<string | undefined> {
-  const { length } = [...password];
+  const { length } = [...password.normalize('NFKC')];
   const { min, max } = passwordLength;
   if (length < min) return `Use at least ${min} characters. Several words work well.`;
   if (length > max) return `Use at most ${max} characters.`;
@@ -127,6 +127,12 @@ function periodOf(text: string): number {
   return text.length;
 }
 
+function lengthOfLongest(words: Iterable<string>): number {
+  let longest = 0;
+  for (const { length } of words) longest = Math.max(longest, length);
+  return longest;
+}
+
 const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 
 /** The smallest number of common passwords that form a text; `words` are free. Infinity if impossible. */
@@ -139,9 +145,13 @@ function fewestPieces(
     if (words.has(piece)) return 0;
     return common.has(piece) || (piece.length >= 4 && alphabet.includes(piece)) ? 1 : Infinity;
   };
+  const longest = Math.max(lengthOfLongest(common), lengthOfLongest(words), alphabet.length);
   const fewest = [0];
   for (let end = 1; end <= text.length; end += 1) {
-    const ways = fewest.map((before, start) => before + priceOf(text.slice(start, end)));
+    const from = Math.max(0, end - longest);
+    const ways = fewest
+      .slice(from)
+      .map((before, index) => before + priceOf(text.slice(from + index, end)));
     fewest.push(Math.min(...ways));
   }
   return fewest.at(-1) as number;
