@@ -59,7 +59,7 @@ export function ssoSettingsPages(parts: OwnerParts): OwnerPage[] {
         const problem = problemOf(given, form, known);
         if (problem || !sso.canStore) return show(visit, problem);
         const { domain, replacesPasswords, issuer } = given;
-        if (replacesPasswords && !known?.replacesPasswords) {
+        if (replacesPasswords && !(known?.replacesPasswords && known.domain === domain)) {
           const current = await findSessionProvider(sql, fingerprint(visit.session.secret));
           if (!given.verifiedAt || current !== id) {
             const text = `Verify ${domain} and sign in by single sign-on once yourself, before passwords are off.`;

@@ -169,6 +169,11 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
     const off = await visitor.post(path, { ...fields, default: 'owner', passwords: 'on' });
     assert.equal(off.status, 303, off.text);
 
+    // Those of another domain stay until somebody has signed in with it.
+    await visitor.get(path);
+    const moved = { ...fields, domain: newDomain(), default: 'owner', passwords: 'on' };
+    assert.equal((await visitor.post(path, moved)).status, 422);
+
     const { page } = await signIn(world.service.baseUrl, email, password, newAddress());
     assert.match(page.text, /Single sign-on has replaced your password/);
     const invited = await inviteOwner(world.store.write, world.clock, {
