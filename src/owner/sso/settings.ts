@@ -170,7 +170,9 @@ function problemOf(
   }
   if (given.clientId === '')
     return fail('client-id', 'Enter the client ID that the issuer gave you.');
-  if (!form.get('client-secret') && !known)
+  // Kept, it would be sent to an issuer that it is not of.
+  const isSame = known?.issuer === given.issuer && known.clientId === given.clientId;
+  if (!form.get('client-secret') && !isSame)
     return fail('client-secret', 'Enter the client secret.');
   if (!/^(?=.{3,253}$)[a-z\d-]+(?:\.[a-z\d-]+)+$/.test(given.domain)) {
     return fail('domain', 'Enter the domain of your addresses, such as example.com.');

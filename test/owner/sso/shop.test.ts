@@ -230,6 +230,9 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
       [{ issuer: 'http://login.example.com' }, 'issuer'],
       [{ issuer: 'login' }, 'issuer'],
       [{ 'client-id': '' }, 'client-id'],
+      // The stored secret is of the client that was set up, at its issuer.
+      [{ 'client-id': 'another', 'client-secret': '' }, 'client-secret'],
+      [{ issuer: 'https://login.example.com', 'client-secret': '' }, 'client-secret'],
       [{ domain: 'localhost' }, 'domain'],
       [{ default: '' }, 'default'],
     ] as const) {
