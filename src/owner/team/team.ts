@@ -32,7 +32,7 @@ const base = '/team';
 
 /** Where the owners of a shop manage who may do what in it, and where any member leaves it. */
 export function teamPages(parts: OwnerParts): OwnerPage[] {
-  const { store, clock, mailer, outbox } = parts;
+  const { store, accounts, clock, mailer, outbox } = parts;
   const sql = store.write;
   const cookies = createCookies(parts);
   const showTeam = (visit: ShopVisit, filled?: Filled) => teamPage(parts, visit, filled);
@@ -95,7 +95,9 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       async show(visit) {
         const members = await listMembers(sql, visit.shop.id);
         const member = members.find(({ ownerId }) => ownerId === visit.params['memberId']);
-        return member ? memberPage(visit, member, members) : notFoundPage(visit);
+        if (!member) return notFoundPage(visit);
+        const issuer = await accounts.sso.findFor(member.email);
+        return memberPage(visit, member, members, issuer?.id === visit.shop.id);
       },
       submit: async (visit, form) =>
         changing(visit, async () => {
@@ -313,7 +315,13 @@ function invitedPage(
 const isOnlyOwner = (member: Pick<Member, 'ownerId'>, members: readonly Member[]) =>
   members.every(({ role, ownerId }) => (role === 'owner') === (ownerId === member.ownerId));
 
-function memberPage(visit: ShopVisit, member: Member, members: readonly Member[]): Answer {
+/** @param comesBack whether single sign-on lets the member in again */
+function memberPage(
+  visit: ShopVisit,
+  member: Member,
+  members: readonly Member[],
+  comesBack: boolean,
+): Answer {
   const { name, email, role } = member;
   const { shop, session } = visit;
   const who = html`<p>${name !== null && html`${name}, `}${email}</p>`;
@@ -342,6 +350,7 @@ function memberPage(visit: ShopVisit, member: Member, members: readonly Member[]
                 <p>
                   ${personName(member)} loses access to ${shop.name} with the next page they open.
                   Keys they made keep working.
+                  ${comesBack && 'Single sign-on lets them in again, unless your issuer refuses them: remove them there first.'}
                 </p>
                 <button class="danger">Remove from team</button>`,
             )

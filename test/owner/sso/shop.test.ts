@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { inviteOwner } from '../../../src/accounts/links.ts';
 import { Sealing } from '../../../src/platforms/credentials/sealing.ts';
+import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
 import { auditOf, whoIs } from '../../support/audit.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { until } from '../../support/until.ts';
@@ -94,6 +95,26 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
     world.clock.advance(-3_600_001);
     assert.equal(page.status, 403);
     assert.match(page.text, /no longer has the record/);
+  });
+
+  test('lets people in again whom only the team has removed, as their page says', async () => {
+    const domain = newDomain();
+    const { visitor: owner, email: ownerEmail } = await setUpShop(world, domain);
+    const email = `eve@${domain}`;
+    await enter(email);
+    const pageOf = async (address: string) => {
+      const found = await findOwnerByEmail(world.store.write, address);
+      return `/app/shops/${world.shop.id}/team/${found?.ownerId}`;
+    };
+    const path = await pageOf(email);
+    const warning = /Single sign-on lets them in again/;
+    assert.match((await owner.get(path)).text, warning);
+    await owner.post(`${path}/remove`);
+    assert.equal(await roleOf(world, email), undefined);
+    await enter(email);
+    assert.equal(await roleOf(world, email), 'analyst');
+    await signedInOwner(world);
+    assert.doesNotMatch((await owner.get(await pageOf(ownerEmail))).text, warning);
   });
 
   test('gives roles by a claim, and takes them back, but not from the last owner', async () => {
