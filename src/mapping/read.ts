@@ -122,11 +122,12 @@ function mayBe(spec: FieldSpec | undefined, status: SubscriptionStatus): boolean
  * bracket become spaces, so that errors name the same position.
  */
 export function withoutComments(text: string): string {
-  // Strings come first, so that nothing inside them is taken for a comment.
-  const noComments = text.replaceAll(/"(?:[^"\\\r\n]|\\.)*"|\/\/[^\r\n]*/g, (part) =>
+  // Strings come first, so that nothing inside them is taken for a comment. One without an end is passed, too, not read
+  // again from each of its quotes.
+  const noComments = text.replaceAll(/"(?:[^"\\\r\n]|\\.)*"?|\/\/[^\r\n]*/g, (part) =>
     part.startsWith('"') ? part : ' '.repeat(part.length),
   );
-  return noComments.replaceAll(/"(?:[^"\\\r\n]|\\.)*"|,(?=\s*[}\]])/g, (part) =>
+  return noComments.replaceAll(/"(?:[^"\\\r\n]|\\.)*"?|,(?=\s*[}\]])/g, (part) =>
     part === ',' ? ' ' : part,
   );
 }

@@ -140,7 +140,8 @@ function readForm(
   const text = (name: string) => (form.get(name) ?? '').trim();
   const lines = (name: string) =>
     text(name)
-      .split(/\s*\n\s*/)
+      .split('\n')
+      .map((line) => line.trim())
       .filter(Boolean);
   const domain = text('domain').toLowerCase();
   const isSame = known?.domain === domain;
