@@ -216,6 +216,22 @@ onOneDatabase('the console for developers', (open) => {
     assert.match(requests.text, /No requests yet/);
   });
 
+  test('runs nothing that answers figures for a role that sees none', async () => {
+    const { shop, id, path } = await openShop();
+    const { visitor } = await signedInOwner(world, { shopId: shop.id, role: 'developer' });
+    const { text } = await visitor.get(path);
+    const offered = [...text.matchAll(/console\?operation=(\w+)/g)].map(([, tool]) => tool);
+    const others = ['get_entitlements', 'list_subscriptions', 'get_subscription', 'list_plans'];
+    assert.deepEqual(offered, others);
+    assert.equal((await visitor.post(path, { key: id, operation: 'list_plans' })).status, 200);
+    for (const operation of ['get_metrics_summary', 'list_cancellations']) {
+      assert.equal((await visitor.get(`${path}?operation=${operation}`)).status, 400);
+      const refused = await visitor.post(path, { key: id, operation });
+      assert.equal(refused.status, 404);
+      assert.doesNotMatch(refused.text, /activeSubscribers|sessionId/);
+    }
+  });
+
   test('needs the form’s token', async () => {
     const { visitor, path, id } = await openShop();
     visitor.token = '';

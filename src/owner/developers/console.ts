@@ -3,7 +3,6 @@ import type { Answer } from '../../http/answer.ts';
 import { may } from '../../accounts/rights.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Operation } from '../../operations/define.ts';
-import { operations } from '../../operations/index.ts';
 import { restV1 } from '../../operations/versions.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import {
@@ -23,8 +22,8 @@ import {
   type Texts,
   parametersOf,
   requestUrl,
-  findOperation,
   firstOperation,
+  operationsFor,
   sampleTexts,
   textsFor,
 } from './requests.ts';
@@ -60,12 +59,13 @@ export function consolePages(parts: OwnerParts): OwnerPage[] {
         ]);
         const requested = visit.query.get('key') || undefined;
         const chosen = keys.find(({ id }) => id === requested);
-        const asked = findOperation(visit.query.get('operation'));
-        const operation = asked ?? firstOperation(chosen?.scopes ?? []);
+        const offered = operationsFor(visit);
+        const asked = offered.find(({ tool }) => tool === visit.query.get('operation'));
+        const operation = asked ?? firstOperation(chosen?.scopes ?? [], offered);
         const suitable = keys.find(({ scopes }) => scopes.includes(operation.scope));
         return consolePage(visit, {
           problem: problemIn(visit.query, {
-            operation: ['an operation', operations.map((each) => each.tool)],
+            operation: ['an operation', offered.map((each) => each.tool)],
             key: ['a key of this shop', keys.map(({ id }) => id)],
           }),
           baseUrl: parts.baseUrl(),
@@ -79,7 +79,7 @@ export function consolePages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const keys = await listKeyChoices(parts, visit.shop.id);
         const key = keys.find(({ id }) => id === form.get('key'));
-        const operation = findOperation(form.get('operation'));
+        const operation = operationsFor(visit).find(({ tool }) => tool === form.get('operation'));
         if (!key || !operation) return notFoundPage(visit);
         const fields = parametersOf(operation).map(({ name }): [string, string] => [
           name,
@@ -139,7 +139,7 @@ export const fieldPrefix = 'input.';
 function consolePage(visit: ShopVisit, parts: ConsolePage): Answer {
   const { problem, operation, keys, texts, baseUrl, shown } = parts;
   const { shop } = visit;
-  const links = operations.map(
+  const links = operationsFor(visit).map(
     ({ tool, title }) =>
       html`<a
         href="${shopPath(shop, `/developers/console?${consoleQuery(tool, parts.keyId)}`)}"

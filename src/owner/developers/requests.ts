@@ -1,3 +1,4 @@
+import { may } from '../../accounts/rights.ts';
 import type { Operation } from '../../operations/define.ts';
 import { operations } from '../../operations/index.ts';
 import { type JsonSchema, toJsonSchema } from '../../operations/json-schema.ts';
@@ -32,13 +33,17 @@ export function parametersOf({ tool }: Operation): readonly Parameter[] {
   return parametersByTool.get(tool) ?? [];
 }
 
-export function findOperation(tool: string | null): Operation | undefined {
-  return operations.find((operation) => operation.tool === tool);
+/** The operations whose answers a member may see, whatever the key may. */
+export function operationsFor({ shop }: Pick<ShopVisit, 'shop'>): readonly Operation[] {
+  return operations.filter(({ scope }) => scope !== 'read:metrics' || may(shop.role, 'figures'));
 }
 
 /** The first operation that a key with these scopes may ask; the first of all if there is none. */
-export function firstOperation(scopes: readonly Scope[]): Operation {
-  const first = operations.find(({ scope }) => scope === scopes[0]) ?? operations[0];
+export function firstOperation(
+  scopes: readonly Scope[],
+  among: readonly Operation[] = operations,
+): Operation {
+  const first = among.find(({ scope }) => scope === scopes[0]) ?? among[0];
   return first as Operation;
 }
 

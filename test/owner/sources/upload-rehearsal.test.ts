@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
-import type { Page, Visitor } from '../visitor.ts';
+import { type Page, type Visitor, signedInOwner } from '../visitor.ts';
 import {
   chooseColumns,
   ndjson,
@@ -70,6 +71,23 @@ onOneDatabase('the rehearsal of an uploaded file', (open) => {
     assert.match(changed, figures);
     assert.match(changed, /Subscriptions 17 2 0 0 0 1/);
     assert.equal((await statusesOf(shop)).filter(({ status }) => status === 'active').length, 2);
+  });
+
+  test('shows no figures of the shop to a role that sees none', async () => {
+    const { shop, visitor: owner, file } = await world.openShop();
+    await pressImport(owner, file, await upload(owner, file, first));
+    await resultOf(owner, file);
+    const place = { store: world.store, clock: systemClock, service: world.service, shop };
+    const { visitor } = await signedInOwner(place, { role: 'developer' });
+    const result = plain((await visitor.get(file)).text);
+    await visitor.get(`${file}/new`);
+    await visitor.upload(file, { name: 'abos.csv', content: second });
+    const rehearsal = plain((await resultOf(visitor, file)).text);
+    assert.match(rehearsal, /Subscriptions 17 2 0 0 0 1/);
+    for (const text of [result, rehearsal]) {
+      assert.match(text, /Your role does not include figures\./);
+      assert.doesNotMatch(text, /Active subscribers|\$20\.00/);
+    }
   });
 
   test('begins again with other answers', async () => {

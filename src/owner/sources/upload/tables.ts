@@ -1,3 +1,4 @@
+import { may } from '../../../accounts/rights.ts';
 import type { ImportCounts } from '../../../ingest/import.ts';
 import { figures as all } from '../../../metrics/figures.ts';
 import type { Figures } from '../../../metrics/rehearse.ts';
@@ -85,8 +86,11 @@ export function rehearsalPart(
   </section>`;
 }
 
-/** The figures that an import changes, and the two that everybody asks for. */
+/** The figures that an import changes, and the two that everybody asks for; for roles that may see figures. */
 export function figuresTable(visit: ShopVisit, { before, after }: Figures, caption: string): Html {
+  if (!may(visit.shop.role, 'figures')) {
+    return html`<p class="quiet">Your role does not include figures.</p>`;
+  }
   const main = new Set<string>(['mrr', 'activeSubscribers']);
   const shown = Object.values(all).filter(
     ({ field }) => main.has(field) || before[field] !== after[field],
