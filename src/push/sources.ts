@@ -26,6 +26,8 @@ interface NewSource extends Sealed {
 
 interface SourceRenewal extends Sealed {
   readonly overlapMilliseconds: number;
+  /** The end of the last overlap, null for none, if only a source that was not rotated since then is. */
+  readonly before?: Date | null | undefined;
 }
 
 /**
@@ -53,14 +55,14 @@ export const pushSources: SecretKind<NewSource, SourceRenewal> = {
     return { secret, line: [{ shopId, source: sourceId, by: createdBy }, 'push source created'] };
   },
 
-  async replace(tx, change, { given, sealing, overlapMilliseconds }) {
+  async replace(tx, change, { given, sealing, overlapMilliseconds, before }) {
     const { shopId, id: sourceId, at } = change;
     const source = { shopId, sourceId };
     const secret = given ?? newSecret();
     const until = new Date(at.getTime() + overlapMilliseconds);
     const sealed = sealing.seal(secret, contextOf(source));
-    const name = await updatePushSecret(tx, source, sealed, until);
-    if (name === undefined) return 'ended';
+    const name = await updatePushSecret(tx, source, sealed, { until, before });
+    if (name === undefined) return before === undefined ? 'ended' : 'already';
     await enter(tx, change, 'source_rotated', name);
     return { secret, line: [{ ...source, until }, 'push source rotated'] };
   },

@@ -52,7 +52,9 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   };
   assert.ok(await write.begin((tx) => insertPushSource(tx, created)));
   assert.equal(await write.begin((tx) => insertPushSource(tx, created)), false);
-  await write.begin((tx) => updatePushSecret(tx, source, 'sealed again', at));
+  for (const before of [null, undefined]) {
+    await write.begin((tx) => updatePushSecret(tx, source, 'sealed again', { until: at, before }));
+  }
   await replaceSealedSecrets(
     write,
     { ...source, secret: 'sealed again' },

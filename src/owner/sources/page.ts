@@ -83,6 +83,10 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['file-removed', 'File removed. Nothing was stored.'],
   ['push-revoked', 'Push source revoked. What it has sent stays.'],
   ['push-rotated', 'Secret replaced.'],
+  [
+    'push-rotated-before',
+    'The secret was already replaced after you opened that page. A secret that was made here is shown only once: if you did not copy it, rotate it again.',
+  ],
   ['push-created', 'The push source was already created.'],
   [
     'push-already',

@@ -103,8 +103,10 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         }
         const { shopId, sourceId } = source;
         const target = { shopId, id: sourceId, actor: actorOf(visit) };
-        const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000 };
+        const before = beforeIn(form);
+        const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000, before };
         const rotated = await rotateSecret(pushSources, sourceParts, target, renewal);
+        if (rotated.kind === 'already') return backTo(visit, '/sources', 'push-rotated-before');
         if (rotated.kind !== 'created') return backTo(visit, '/sources');
         if (given !== undefined) return backTo(visit, '/sources', 'push-rotated');
         const ended = 'has ended. Requests signed with it are refused.';
@@ -148,6 +150,13 @@ const noSecret = 'Paste the secret as the vendor shows it: 8 to 500 characters w
 
 function secretOf(form: URLSearchParams): string {
   return (form.get('secret') ?? '').trim();
+}
+
+/** What a form to rotate was shown with, so that one that is sent twice does not end the secret that is still in use. */
+function beforeIn(form: URLSearchParams): Date | null | undefined {
+  const text = form.get('before');
+  if (text === null) return undefined;
+  return /^\d{1,15}$/.test(text) ? new Date(Number(text)) : null;
 }
 
 const standard = 'standard';
@@ -290,7 +299,8 @@ function rotatePushPage(
   const content = postForm(
     visit,
     `${sources}/push/${sourceId}/rotate`,
-    html`${headingOf(source)}
+    html`${hiddenFields([['before', String(source.previousUntil?.getTime() ?? '')]])}
+      ${headingOf(source)}
       <p>${step} Both work until the old one expires.</p>
       ${
         until &&

@@ -104,18 +104,21 @@ export async function insertPushSource(
 
 /**
  * Replaces the secret of a source. The one before it is accepted until then; an even older one no longer.
- * @returns the name of the source; undefined if the shop has no such source, or it is revoked
+ * @param before until when an older one was accepted, or is; undefined if that may be any time
+ * @returns the name of the source; undefined if the shop has no such source, or it is revoked or was rotated meanwhile
  */
 export async function updatePushSecret(
   tx: Transaction,
   { shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>,
   secret: string,
-  previousUntil: Date,
+  { until, before }: { readonly until: Date; readonly before: Date | null | undefined },
 ): Promise<string | undefined> {
+  const isSame =
+    before === undefined ? tx`true` : tx`previous_until is not distinct from ${before}`;
   const [source] = await tx<{ name: string }[]>`
     update ingest.sources
-    set previous_secret = secret, previous_until = ${previousUntil}, secret = ${secret}
-    where shop_id = ${shopId} and source_id = ${sourceId} and revoked_at is null
+    set previous_secret = secret, previous_until = ${until}, secret = ${secret}
+    where shop_id = ${shopId} and source_id = ${sourceId} and revoked_at is null and ${isSame}
     returning name`;
   return source?.name;
 }

@@ -79,6 +79,30 @@ onOneDatabase('push sources on the page Sources', (open) => {
     assert.equal((await visitor.get(`${path}/rotate`)).status, 404);
   });
 
+  test('are rotated once if the form is sent twice, so that the secret in use goes on', async () => {
+    const { visitor, sources } = await openShop();
+    const sourceId = idOf(await visitor.get(`${sources}/push/new`));
+    const path = `${sources}/push/${sourceId}/rotate`;
+    const first = secretOf(await visitor.post(`${sources}/push`, { id: sourceId, name: 'Till' }));
+    const openForm = async () => {
+      const { text } = await visitor.get(path);
+      return { overlap: '24', before: /name="before" value="(\d*)"/.exec(text)?.[1] ?? '?' };
+    };
+    const status = async (secret: string) =>
+      (await deliver(service.baseUrl, { sourceId, secret }, [session])).status;
+    const form = await openForm();
+    const second = secretOf(await visitor.post(path, form));
+    const again = await visitor.post(path, form);
+    assert.equal(again.location, `${sources}?done=push-rotated-before`);
+    assert.match((await visitor.get(again.location ?? '')).text, /The secret was already replaced/);
+    assert.deepEqual([await status(first), await status(second)], [202, 202]);
+    const third = secretOf(await visitor.post(path, await openForm()));
+    assert.deepEqual(
+      [await status(first), await status(second), await status(third)],
+      [401, 202, 202],
+    );
+  });
+
   test('of another shop cannot be changed', async () => {
     const { visitor, sources } = await openShop();
     const sourceId = idOf(await visitor.get(`${sources}/push/new`));
