@@ -78,12 +78,24 @@ onOneOwnDatabase('the team of a shop', (open) => {
           );
     for (const isRemoved of [true, false]) {
       const other = await member(shop);
-      const invite = (actor: Who['by']) =>
-        inviteOwner(store.write, clock, { shopId: shop.id, email: newEmail() }, actor);
-      const [ofOther, kept] = [await invite(other.by), await invite(by)];
+      const invite = (actor: Who['by'], email = newEmail()) =>
+        inviteOwner(store.write, clock, { shopId: shop.id, email }, actor);
+      const [invited, elsewhere] = [newEmail(), newEmail()];
+      const [ofOther, kept] = [await invite(other.by, invited), await invite(by)];
+      const { id: shopId } = await createShop(store);
+      await inviteOwner(store.write, clock, { shopId, email: elsewhere });
+      await invite(other.by, elsewhere);
       await change(other, isRemoved);
       assert.equal((await accept(ofOther.path)).page.status, 404);
       assert.equal((await accept(kept.path)).page.status, 303);
+      // Accounts without a shop are gone.
+      const found = await Promise.all(
+        [invited, elsewhere].map((email) => findOwnerByEmail(store.write, email)),
+      );
+      assert.deepEqual(
+        found.map((account) => account?.email),
+        [undefined, elsewhere],
+      );
     }
   });
 

@@ -1,5 +1,5 @@
 import type { Role } from '../../vocabulary.ts';
-import { type Sql, type Transaction, withTimeout } from '../database.ts';
+import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 
 /** Who somebody is, for people. */
 export interface Person {
@@ -132,13 +132,25 @@ export async function deleteMembership(
     delete from owners.links where owner_id = ${ownerId} and shop_id = ${shopId}`;
   const memberships = await tx`
     delete from owners.memberships where owner_id = ${ownerId} and shop_id = ${shopId}`;
+  await deleteAccountsWithoutShop(tx, [ownerId]);
+  return links.count + memberships.count > 0;
+}
+
+/** Leaves accounts that are locked: who has locked one may be giving it a shop, and may wait for this transaction. */
+async function deleteAccountsWithoutShop(
+  tx: Transaction,
+  ownerIds: readonly string[],
+): Promise<void> {
+  const locked = await tx<{ ownerId: string }[]>`
+    select owner_id as "ownerId" from owners.accounts
+    where owner_id = any (${arrayText(ownerIds)}::uuid[]) order by owner_id for update skip locked`;
+  // In a statement of its own, which sees what was given before they were locked.
   await tx`
     delete from owners.accounts a
-    where a.owner_id = ${ownerId}
+    where a.owner_id = any (${arrayText(locked.map(({ ownerId }) => ownerId))}::uuid[])
       and not exists (select from owners.memberships m where m.owner_id = a.owner_id)
       and not exists (
         select from owners.links l where l.owner_id = a.owner_id and l.shop_id is not null)`;
-  return links.count + memberships.count > 0;
 }
 
 export interface Membership {
@@ -235,14 +247,22 @@ export async function insertLink(sql: Sql | Transaction, link: NewLink): Promise
       ${link.invitedBy}, ${link.createdAt}, ${link.expiresAt})`;
 }
 
-/** Withdraws the invitations that somebody has made for a shop, and that were not accepted. */
+/**
+ * Withdraws the invitations that somebody has made for a shop, and that were not accepted. Accounts that were only
+ * invited go with them.
+ */
 export async function deleteInvitationsBy(
   tx: Transaction,
   { ownerId, shopId }: { readonly ownerId: string; readonly shopId: number },
 ): Promise<void> {
-  await tx`
+  const withdrawn = await tx<{ invitedId: string }[]>`
     delete from owners.links
-    where shop_id = ${shopId} and invited_by = ${ownerId} and used_at is null`;
+    where shop_id = ${shopId} and invited_by = ${ownerId} and used_at is null
+    returning owner_id as "invitedId"`;
+  await deleteAccountsWithoutShop(
+    tx,
+    withdrawn.map(({ invitedId }) => invitedId),
+  );
 }
 
 /** @param tokenHash SHA-256 in base64 */
