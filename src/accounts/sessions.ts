@@ -12,7 +12,7 @@ import {
   replaceDeviceToken,
   upsertDevice,
 } from '../store/owners/sign-in.ts';
-import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
+import { appendForOwner } from '../store/owners/audit.ts';
 import { deleteChallengesOf } from '../store/owners/factors.ts';
 import { type Person, invalidateResetLinks, updateName } from '../store/owners/owners.ts';
 import { Providers, type SsoSettings } from './sso/providers.ts';
@@ -123,7 +123,8 @@ export interface Browser {
 
 /**
  * Starts a session and remembers the browser.
- * @param what led to it, in the chain of one shop or of all of the owner's
+ * @param what led to it, in the chains of all of the owner's shops
+ * @param joined the shop that the owner joins with it
  * @returns undefined if the password was changed in the meantime
  */
 export async function beginSession(
@@ -132,7 +133,7 @@ export async function beginSession(
   owner: { readonly ownerId: string; readonly passwordHash: string | null },
   { device, browser, by }: Browser & { readonly by: Actor },
   what: Act,
-  shopId?: number,
+  joined?: number,
 ): Promise<SignInSecrets | undefined> {
   const { ownerId } = owner;
   const session = newSecret();
@@ -143,8 +144,7 @@ export async function beginSession(
   accounts.sessions.remember(sessionHash);
   const secrets = { session, device: await rememberDevice(tx, accounts, ownerId, device) };
   const happened = { at, by: ownerActor(ownerId, session, by.network), what };
-  if (shopId === undefined) await appendForOwner(tx, ownerId, happened);
-  else await appendEntry(tx, shopId, happened);
+  await appendForOwner(tx, ownerId, happened, joined);
   return secrets;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteOwner, resetPassword } from '../../src/accounts/links.ts';
 import { listMembers } from '../../src/store/owners/owners.ts';
+import { auditOf, whoIs } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, removeOwner, signIn, signedInOwner } from './visitor.ts';
@@ -63,6 +64,19 @@ onOneDatabase('a one-time link', (open) => {
     assert.equal(page.status, 422);
     assert.match(page.text, /This is little more than your shop’s name/);
     assert.equal((await follow(path, `new ${password}`)).page.status, 303);
+  });
+
+  test('is a sign-in for the audit logs of the owner’s other shops', async () => {
+    const { email } = await signedInOwner(world);
+    const { write } = world.store;
+    const other = await createShop(world.store);
+    const { page } = await follow(await invite(email, other.id));
+    assert.equal(page.status, 303);
+    const who = await whoIs(world.store, email);
+    const actsOf = async (shopId: number) =>
+      (await auditOf(write, shopId)).filter((each) => each.who === who).map(({ what }) => what);
+    assert.deepEqual(await actsOf(world.shop.id), ['owner_added', 'signed_in']);
+    assert.deepEqual(await actsOf(other.id), ['owner_added']);
   });
 
   test('expires after an hour if it resets a password', async () => {

@@ -56,9 +56,7 @@ export async function beginSignIn(
   if ((await listFactors(tx, ownerId)).length === 0) {
     if (linkHash === undefined) return beginSession(tx, accounts, owner, from, what);
     const shopId = await acceptInvitation(tx, { ownerId, linkHash }, at);
-    return shopId === undefined
-      ? undefined
-      : beginSession(tx, accounts, owner, from, 'owner_added', shopId);
+    return shopId === undefined ? undefined : beginSession(tx, accounts, owner, from, what, shopId);
   }
   const waiting = newSecret();
   const tokenHash = hashOfWaiting(waiting);

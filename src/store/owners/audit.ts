@@ -69,15 +69,20 @@ export function audited<Result>(
   });
 }
 
-/** Appends to the chains of all shops of an owner, or to the installation's. */
+/**
+ * Appends to the chains of all shops of an owner, or to the installation's.
+ * @param joined the one that the owner joins by it, whose chain says that instead
+ */
 export async function appendForOwner(
   tx: Transaction,
   ownerId: string,
   happened: Happened,
+  joined?: number,
 ): Promise<void> {
   const shopIds = (await listMemberships(tx, ownerId)).map(({ shopId }) => shopId);
   for (const shopId of shopIds.length === 0 ? [installation] : shopIds) {
-    await appendEntry(tx, shopId, happened);
+    const isNew = shopId === joined;
+    await appendEntry(tx, shopId, isNew ? { ...happened, what: 'owner_added' } : happened);
   }
 }
 
