@@ -9,12 +9,15 @@ import { type StreamSpec, openStreams } from './streams.ts';
 import { type SyncedSource, syncStreams } from './sync.ts';
 
 const platform = 'postgres';
+/** More than the columns of all streams take. */
+const maxBytes = 16 * 1024 * 1024;
 
 export const postgresCode: PlatformCode = {
   connect,
   async verify(shop, _currency, context) {
     const { target, streams } = await openSource(shop);
-    await withSource(target, optionsOf(context), async (source) => {
+    // In the process that answers requests.
+    await withSource(target, { ...optionsOf(context), maxBytes }, async (source) => {
       await checkRights(source, target.user);
       for (const stream of streams) await checkColumns(source, stream);
     });

@@ -3,6 +3,7 @@ import { Client, DatabaseError, type QueryConfig, type QueryResult, type QueryRe
 import { CredentialsRefused, PlatformError, StreamError } from '../errors.ts';
 import { reach } from '../networks.ts';
 import type { Target } from './address.ts';
+import { Unreadable, guardReading } from './guard.ts';
 
 const connectMilliseconds = 10_000;
 /** Sorting a large table takes a while; a query that takes longer needs an index. */
@@ -30,11 +31,20 @@ export interface Source {
 /**
  * Runs work in a transaction that reads one state of a shop's database and cannot write.
  * @param networks internal ones that are allowed
+ * @param maxBytes of all that the server sends
  * @throws PlatformError as its queries do; whatever else the work throws is passed on
  */
 export async function withSource<Result>(
   target: Target,
-  { networks, signal }: { networks: readonly string[]; signal?: AbortSignal | undefined },
+  {
+    networks,
+    signal,
+    maxBytes = Infinity,
+  }: {
+    readonly networks: readonly string[];
+    readonly signal?: AbortSignal | undefined;
+    readonly maxBytes?: number;
+  },
   work: (source: Source) => Promise<Result>,
 ): Promise<Result> {
   const { host, port, database, user, password } = target;
@@ -61,6 +71,7 @@ export async function withSource<Result>(
     // Text as the server writes it.
     types: { getTypeParser: () => (text: string) => text },
   });
+  guardReading(client, maxBytes);
   // A connection that is lost between two queries is noticed by the next one.
   client.on('error', () => {});
   const stop = () => void client.end().catch(() => {});
@@ -122,6 +133,12 @@ function explained(
   { server, user, stream }: { server: string; user: string; stream: string | undefined },
 ): unknown {
   if (!(error instanceof Error)) return error;
+  if (error instanceof Unreadable) {
+    return new PlatformError(
+      'unavailable',
+      `PostgreSQL at ${server} sends what cannot be read here, such as a login by GSSAPI. Let ${user} log in with a password.`,
+    );
+  }
   const { code = '' } = error as NodeJS.ErrnoException;
   const isOfServer = error instanceof DatabaseError;
   if (isOfServer && loginErrors.test(code))
