@@ -57,7 +57,8 @@ export async function withSource<Result>(
     port,
     database,
     user,
-    password,
+    // A function: for none, the driver would send this server one that the operator's environment has for another.
+    password: () => password,
     application_name: 'retention',
     connectionTimeoutMillis: connectMilliseconds,
     query_timeout: silenceMilliseconds,
@@ -141,7 +142,8 @@ function explained(
   }
   const { code = '' } = error as NodeJS.ErrnoException;
   const isOfServer = error instanceof DatabaseError;
-  if (isOfServer && loginErrors.test(code))
+  // The driver's own are of a server that asks for a password where there is none, or does not know it itself.
+  if ((isOfServer && loginErrors.test(code)) || error.message.startsWith('SASL: '))
     return new CredentialsRefused(`PostgreSQL at ${server} does not accept the login ${user}.`);
   if (isOfServer) {
     const isOfQuery = nameErrors.test(code) || parserRoutines.test(error.routine ?? '');

@@ -14,7 +14,7 @@ function message(type: string, body: Buffer): Buffer {
 }
 const login = (kind: number, rest = '') =>
   message('R', Buffer.from(`\0\0\0${String.fromCharCode(kind)}${rest}`, 'latin1'));
-const [ok, gssapi] = [0, 7].map((kind) => login(kind));
+const [ok, cleartext, gssapi] = [0, 3, 7].map((kind) => login(kind));
 const ready = message('Z', Buffer.from('I'));
 
 describe('databases of merchants that do not answer as PostgreSQL does', () => {
@@ -65,4 +65,20 @@ describe('databases of merchants that do not answer as PostgreSQL does', () => {
       assert.equal((await ask(t, answers)).said, unreadable);
     });
   }
+
+  test('get no password that the environment has for another database', async (t) => {
+    const before = process.env['PGPASSWORD'];
+    process.env['PGPASSWORD'] = 'of the operator';
+    t.after(() => {
+      if (before === undefined) delete process.env['PGPASSWORD'];
+      else process.env['PGPASSWORD'] = before;
+    });
+    const refused = message('E', Buffer.from('SFATAL\0C28P01\0Mno\0\0'));
+    const { said, got } = await ask(t, [cleartext, refused]);
+    assert.match(said, /does not accept the login reader\.$/);
+    assert.deepEqual(got[1], message('p', Buffer.from('\0')));
+    const scram = login(10, 'SCRAM-SHA-256\0\0');
+    const first = login(11, 'r=nonce,s=c2FsdA==,i=4096');
+    assert.match((await ask(t, [scram, first])).said, /does not accept the login reader\.$/);
+  });
 });
