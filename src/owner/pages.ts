@@ -233,7 +233,9 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
   ): Handler<Visit, Rest> =>
     asOwner(async (visit, ...rest) => {
       const shop = findShopOf(visit);
-      if (!shop) return notFoundPage(visit);
+      // No text in the database has this character.
+      const isText = !Object.values(visit.params).some((value) => value.includes('\0'));
+      if (!shop || !isText) return notFoundPage(visit);
       if (!may(shop.role, right)) {
         return visit.page?.path === ''
           ? redirect(homeOf(visit, shop))

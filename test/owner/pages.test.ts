@@ -78,7 +78,7 @@ const others: Readonly<Record<string, number>> = {
 onOneDatabase('every page of the registry', (open) => {
   let world: World;
   let pages: readonly OwnerPage[];
-  let addressOf: (page: OwnerPage) => string;
+  let addressOf: (page: OwnerPage, given?: string) => string;
   before(async () => {
     world = await startWorld(open());
     const { store, clock, shop } = world;
@@ -114,11 +114,11 @@ onOneDatabase('every page of the registry', (open) => {
       secret: 'A'.repeat(43),
       memberId,
     };
-    addressOf = (page) => {
+    addressOf = (page, given) => {
       const { path } = page;
       const filled = path.replace(/:(\w+)/g, (_, name: string) => {
         assert.ok(values[name] !== undefined, `${path} has a new parameter`);
-        return values[name];
+        return given ?? values[name];
       });
       return isOfShop(page) ? `/app/shops/${shop.id}${filled}` : filled;
     };
@@ -229,6 +229,23 @@ onOneDatabase('every page of the registry', (open) => {
       own.filter(({ stepUp, receive }) => stepUp !== undefined && receive),
       [],
     );
+  });
+
+  test('answers ids that are no text of the database, or of a header', async () => {
+    const { visitor } = await signedInOwner(world);
+    for (const id of ['%00', '1%00', '%0D%0Aa:b', '%E4%B8%AD']) {
+      for (const page of pages.filter((each) => each.path.includes('/:'))) {
+        await visitor.get('/app/account');
+        const answers = [
+          ...(page.show ? [await visitor.get(addressOf(page, id))] : []),
+          ...(isForm(page) ? [await visitor.post(addressOf(page, id))] : []),
+        ];
+        for (const { status } of answers) {
+          // Some lead back to a list; single sign-on that was not begun is refused.
+          assert.ok([303, 403, 404].includes(status), `${page.path} with ${id}: ${status}`);
+        }
+      }
+    }
   });
 
   test('does not exist for the owner of another shop', async () => {

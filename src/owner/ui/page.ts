@@ -67,7 +67,9 @@ export function page(visit: AnyVisit | undefined, parts: PageParts): Answer {
 }
 
 /** Redirects to another page by GET, so that reloading it does not repeat the action. */
-export function redirect(location: `/app${string}`, cookies: readonly string[] = []): Answer {
+export function redirect(path: `/app${string}`, cookies: readonly string[] = []): Answer {
+  // What was decoded from an address may have characters that no header may have.
+  const location = path.replace(/[^!-~]/gu, encodeURIComponent);
   return { status: 303, headers: { location, ...pageHeaders }, cookies, body: '' };
 }
 
