@@ -81,9 +81,10 @@ export function createResponder(parts: ResponderParts): Respond {
     }
     for (const name in answer.headers) headers.push(name, answer.headers[name] as string);
     for (const cookie of answer.cookies ?? []) headers.push('set-cookie', cookie);
+    // Before Fastify hands over, so that it answers for us if a header is impossible.
+    reply.raw.writeHead(status, headers);
     // Bypasses Fastify's reply handling, which would add nothing.
     reply.hijack();
-    reply.raw.writeHead(status, headers);
     if (body instanceof Readable) {
       pipelines.guardStream(request.raw);
       return stream(body, request, reply, log);
