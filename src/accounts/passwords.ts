@@ -52,7 +52,10 @@ export async function verifyPassword(
   return timingSafeEqual(found, Buffer.from(tag, 'base64')) && hash !== null;
 }
 
-/** In characters of its NFKC form, since one may become eighteen. NIST SP 800-63B-4 requires at least 15 for a password without a second factor. */
+/**
+ * In characters of its NFKC form, since one may become eighteen. NIST SP 800-63B-4 requires at least 15 for a password
+ * without a second factor.
+ */
 export const passwordLength = { min: 15, max: 200 } as const;
 
 /** What a password must not consist of. */

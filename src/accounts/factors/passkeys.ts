@@ -126,8 +126,8 @@ export async function verifyCreation(
 }
 
 /**
- * Whether an answer has no certificates, as that of a browser that is not asked for any: the library would fetch
- * whatever those of a forged one name.
+ * Whether an answer has no certificates. Browsers send none unasked, and the library would fetch any address that
+ * forged ones name.
  */
 async function attestsNothing({ response }: RegistrationResponseJSON): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');

@@ -248,7 +248,7 @@ export async function insertLink(sql: Sql | Transaction, link: NewLink): Promise
 }
 
 /**
- * Withdraws the invitations that somebody has made for a shop, and that were not accepted. Accounts that were only
+ * Withdraws the invitations that a member has sent for a shop, and that were not accepted. Accounts that were only
  * invited go with them.
  */
 export async function deleteInvitationsBy(

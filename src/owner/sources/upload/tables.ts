@@ -86,7 +86,7 @@ export function rehearsalPart(
   </section>`;
 }
 
-/** The figures that an import changes, and the two that everybody asks for; for roles that may see figures. */
+/** The figures that an import changes, and the two that owners ask for first, for roles that see figures. */
 export function figuresTable(visit: ShopVisit, { before, after }: Figures, caption: string): Html {
   if (!may(visit.shop.role, 'figures')) {
     return html`<p class="quiet">Your role does not include figures.</p>`;
