@@ -94,13 +94,21 @@ export async function passwordProblem(
 /** Maximum number of common passwords in a row; with three, most passphrases would be rejected. */
 const maxPieces = 2;
 
-/** Loaded on demand, since few processes ever need it. */
-async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
-  const { dictionary } = await import('@zxcvbn-ts/language-common');
-  commonPasswords ??= new Set(dictionary['passwords-common']);
-  return commonPasswords;
+interface CommonPasswords {
+  readonly passwords: ReadonlySet<string>;
+  readonly longest: number;
 }
-let commonPasswords: ReadonlySet<string> | undefined;
+
+/** Loaded on demand, since few processes ever need it. */
+async function loadCommonPasswords(): Promise<CommonPasswords> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const passwords = dictionary['passwords-common'];
+  return (commonPasswords ??= {
+    passwords: new Set(passwords),
+    longest: lengthOfLongest(passwords),
+  });
+}
+let commonPasswords: CommonPasswords | undefined;
 
 function contextWords({ email, shopNames }: PasswordContext): ReadonlySet<string> {
   const names = [...serviceNames, email, ...shopNames].map((name) => name.toLowerCase());
@@ -139,16 +147,14 @@ function lengthOfLongest(words: Iterable<string>): number {
 const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 
 /** The smallest number of common passwords that form a text; `words` are free. Infinity if impossible. */
-function fewestPieces(
-  text: string,
-  common: ReadonlySet<string>,
-  words: ReadonlySet<string>,
-): number {
+function fewestPieces(text: string, common: CommonPasswords, words: ReadonlySet<string>): number {
   const priceOf = (piece: string) => {
     if (words.has(piece)) return 0;
-    return common.has(piece) || (piece.length >= 4 && alphabet.includes(piece)) ? 1 : Infinity;
+    return common.passwords.has(piece) || (piece.length >= 4 && alphabet.includes(piece))
+      ? 1
+      : Infinity;
   };
-  const longest = Math.max(lengthOfLongest(common), lengthOfLongest(words), alphabet.length);
+  const longest = Math.max(common.longest, lengthOfLongest(words), alphabet.length);
   const fewest = [0];
   for (let end = 1; end <= text.length; end += 1) {
     const from = Math.max(0, end - longest);
