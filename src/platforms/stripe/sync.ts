@@ -252,11 +252,12 @@ export class StripeSync {
     const { sql, shop } = this.#lists.intake;
     const now = secondsOf(this.#lists.now().getTime());
     const periods = subscriptions.flatMap((each) => {
-      const last = Math.max(...itemsOf(each).map((item) => Number(item['current_period_end'])));
-      const isPaidAhead = last > now && (each['status'] !== 'active' || each['pause_collection']);
-      const starts = itemsOf(each).map((item) => Number(item['current_period_start']) || 0);
-      const since = Math.max(...starts) * 1000;
-      return isPaidAhead ? [{ id: numberOf('subscription', each), since }] : [];
+      if (each['status'] === 'active' && !each['pause_collection']) return [];
+      const lastOf = (name: string) =>
+        Math.max(...itemsOf(each).map((item) => Number(item[name]) || 0));
+      if (lastOf('current_period_end') <= now) return [];
+      const since = lastOf('current_period_start') * 1000;
+      return [{ id: numberOf('subscription', each), since }];
     });
     const takenBack = await listTakenBack(sql, shop.id, periods);
     return subscriptions.map((each) =>
