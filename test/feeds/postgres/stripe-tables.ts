@@ -45,8 +45,10 @@ const subscription = (id: string, created: string, index: number, more: object =
   ...more,
 });
 
-/** Two units with a fifth off forever; one of a year that was cancelled; one on trial; one of a customer's
- * discount, which ends with its period. */
+/**
+ * Two units with a fifth off forever; one of a year that was cancelled; one on trial; one of a customer's discount,
+ * which ends with its period.
+ */
 export const subscriptions = [
   subscription('sub_1', '2026-01-05', 0, {
     discount: { id: 'di_1', object: 'discount', start: at('2026-01-05'), end: null, coupon },
